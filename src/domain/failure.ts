@@ -1,0 +1,156 @@
+/**
+ * Every expected failure, one member each. The sentence for people is made in `report/wording.ts` from these facts;
+ * nobody else spells one. Bugs are thrown instead, and their message starts with "Internal error:".
+ */
+import type {HostName} from './host.ts';
+import type {RunId} from './run.ts';
+
+export type Failure = SshFailure | ProbeFailure | RequestFailure | RunFailure | StoreFailure;
+
+/** What can go wrong between us and the host's shell. */
+export type SshFailure =
+  /** No line for this host in known_hosts and no pinned key. `lineToAdd` is what an admin may add after checking it. */
+  | {
+      readonly reason: 'host-key-unknown';
+      readonly host: HostName;
+      readonly fingerprint: string;
+      readonly lineToAdd: string;
+    }
+  | {
+      readonly reason: 'host-key-mismatch';
+      readonly host: HostName;
+      readonly fingerprint: string;
+      readonly expected: readonly string[];
+    }
+  | {readonly reason: 'host-key-revoked'; readonly host: HostName; readonly fingerprint: string}
+  /** Only a `@cert-authority` line matches, and host certificates are not supported. */
+  | {readonly reason: 'host-key-ca-only'; readonly host: HostName}
+  | {readonly reason: 'known-hosts-unreadable'; readonly host: HostName; readonly path: string; readonly detail: string}
+  | {readonly reason: 'host-unreachable'; readonly host: HostName; readonly address: string; readonly detail: string}
+  /** The server closed before the handshake: MaxStartups, a per-source penalty or a tcp wrapper. */
+  | {readonly reason: 'host-hung-up'; readonly host: HostName; readonly detail: string}
+  | {readonly reason: 'handshake-timed-out'; readonly host: HostName; readonly afterMs: number}
+  | {readonly reason: 'no-common-algorithm'; readonly host: HostName; readonly detail: string}
+  | {readonly reason: 'login-refused'; readonly host: HostName; readonly user: string; readonly detail: string}
+  | {readonly reason: 'key-unusable'; readonly host: HostName; readonly path: string; readonly detail: string}
+  | {readonly reason: 'too-many-sessions'; readonly host: HostName}
+  /** The connection ended before the remote command did. `mayHaveActed`: a signal may have been, or may yet be, delivered. */
+  | {readonly reason: 'link-lost'; readonly host: HostName; readonly mayHaveActed: boolean}
+  | {
+      readonly reason: 'command-timed-out';
+      readonly host: HostName;
+      readonly afterMs: number;
+      readonly mayHaveActed: boolean;
+    }
+  /** The account has no usable shell (nologin). */
+  | {readonly reason: 'no-shell'; readonly host: HostName; readonly said: string}
+  /** The login shell printed, ate, or ended the script: no framed answer came back. */
+  | {
+      readonly reason: 'shell-interfered';
+      readonly host: HostName;
+      readonly said: string;
+      readonly exitCode: number | null;
+    }
+  /** The signalling script arrived incomplete and refused to run: nothing was sent. */
+  | {readonly reason: 'script-refused'; readonly host: HostName}
+  | {readonly reason: 'sudo-refused'; readonly host: HostName; readonly user: string; readonly said: string};
+
+/** What can go wrong in reading a probe. */
+export type ProbeFailure =
+  | {readonly reason: 'probe-unreadable'; readonly host: HostName; readonly section: string; readonly detail: string}
+  /** The script needs a version that this program does not know, in a saved transcript. */
+  | {readonly reason: 'transcript-unreadable'; readonly path: string; readonly detail: string};
+
+/** What can be wrong with what a person asked for. */
+export type RequestFailure =
+  | {readonly reason: 'verb-unknown'; readonly verb: string; readonly nearest: readonly string[]}
+  | {readonly reason: 'host-unknown'; readonly host: string; readonly nearest: readonly string[]}
+  | {readonly reason: 'host-is-address'; readonly host: string; readonly known: readonly string[]}
+  | {readonly reason: 'host-missing'; readonly verb: string; readonly known: readonly string[]}
+  | {readonly reason: 'one-host-only'; readonly hosts: readonly string[]}
+  /** `expected` is a right example in words, e.g. "30s, 5m or 1h". */
+  | {readonly reason: 'argument-bad'; readonly argument: string; readonly value: string; readonly expected: string}
+  | {readonly reason: 'argument-unknown'; readonly argument: string; readonly nearest: readonly string[]}
+  | {
+      readonly reason: 'gpu-absent';
+      readonly host: HostName;
+      readonly asked: string;
+      readonly present: readonly number[];
+    }
+  | {readonly reason: 'config-bad'; readonly mistakes: readonly ConfigMistake[]};
+
+/** One mistake in a file or the environment: where, what, and the way out. */
+export interface ConfigMistake {
+  readonly file: string;
+  /** Path inside the file, e.g. `hosts.gpu-07.look.keyFile`; empty for the file as a whole. */
+  readonly path: string;
+  readonly problem: string;
+  readonly wayOut: string;
+}
+
+/** Why a run is refused, ends, or cannot go on. */
+export type RunFailure =
+  | {readonly reason: 'host-observe-only'; readonly host: HostName}
+  | {readonly reason: 'host-busy'; readonly host: HostName; readonly runId: RunId; readonly by: string}
+  | {readonly reason: 'machine-busy'; readonly host: HostName; readonly otherHost: HostName; readonly runId: RunId}
+  | {readonly reason: 'too-many-open-runs'; readonly limit: number}
+  | {
+      readonly reason: 'too-many-runs-by-person';
+      readonly person: string;
+      readonly limit: number;
+      readonly windowMs: number;
+      readonly againAtMs: number;
+    }
+  | {readonly reason: 'too-many-targets'; readonly count: number; readonly limit: number}
+  | {readonly reason: 'paused'; readonly by: string; readonly atMs: number}
+  | {readonly reason: 'no-approvers'}
+  | {readonly reason: 'not-an-approver'; readonly person: string; readonly approvers: readonly string[]}
+  /** The plan reaches beyond ghosts and the requester's own processes: somebody else must give the go. */
+  | {
+      readonly reason: 'needs-another-approver';
+      readonly person: string;
+      readonly approvers: readonly string[];
+      readonly breakGlass: boolean;
+    }
+  | {readonly reason: 'break-glass-needs-reason'; readonly person: string}
+  | {
+      readonly reason: 'already-decided';
+      readonly runId: RunId;
+      readonly by: string;
+      readonly decision: string;
+      readonly atMs: number;
+    }
+  | {readonly reason: 'approval-expired'; readonly runId: RunId; readonly atMs: number}
+  | {readonly reason: 'plan-outdated'; readonly runId: RunId; readonly given: string; readonly current: string}
+  | {readonly reason: 'confirmation-mismatch'; readonly given: string; readonly expected: string}
+  | {readonly reason: 'no-terminal'; readonly runId: RunId; readonly confirm: string}
+  | {readonly reason: 'run-unknown'; readonly given: string; readonly nearest: readonly string[]}
+  | {readonly reason: 'run-ended'; readonly runId: RunId; readonly outcome: string}
+  | {readonly reason: 'nothing-pending'; readonly host: HostName}
+  /** An earlier exec was lost; until the host's uptime passes `untilUptimeMs` its signal may still arrive. */
+  | {
+      readonly reason: 'signal-may-still-arrive';
+      readonly host: HostName;
+      readonly runId: RunId;
+      readonly waitMs: number;
+    };
+
+/** What can go wrong with our own memory. */
+export type StoreFailure =
+  | {readonly reason: 'store-unwritable'; readonly path: string; readonly detail: string}
+  | {readonly reason: 'store-unreadable'; readonly path: string; readonly detail: string};
+
+export type Result<T, F = Failure> = {readonly ok: true; readonly value: T} | {readonly ok: false; readonly failure: F};
+
+export function ok<T>(value: T): {readonly ok: true; readonly value: T} {
+  return {ok: true, value};
+}
+
+export function fail<F extends Failure>(failure: F): {readonly ok: false; readonly failure: F} {
+  return {ok: false, failure};
+}
+
+/** Closes an exhaustive switch: a new member of the union then fails to compile here. */
+export function unreachable(value: never): never {
+  throw new Error(`Internal error: unexpected value ${JSON.stringify(value)}`);
+}

@@ -1,0 +1,83 @@
+/** What would be done, as a plain value: shown, stored, approved by digest, checked again, executed. Types only. */
+import type {Belonging, Container, Ownership} from './diagnosis.ts';
+import type {Evidence, FindingKind} from './finding.ts';
+import type {HostName} from './host.ts';
+import type {MachineIdentity, ProcessIdentity} from './process.ts';
+import type {RunId} from './run.ts';
+
+/** `leader`: gets SIGTERM first · `member`: 5 s later · `server`: an ancestor without a GPU, first of all. */
+export type TargetRole = 'server' | 'leader' | 'member';
+
+export interface Target {
+  readonly identity: ProcessIdentity;
+  readonly role: TargetRole;
+  /** comm or title, as the process calls itself: hostile. */
+  readonly name: string;
+  readonly findings: readonly FindingKind[];
+  readonly evidence: readonly Evidence[];
+  readonly belonging: Belonging;
+  readonly ownership: Ownership;
+  readonly container: Container | null;
+  readonly holdsDevice: boolean;
+  /** False for those that ignore, block or cannot take SIGTERM: they get no SIGTERM and nobody waits for them. */
+  readonly takesTerm: boolean;
+  readonly gpuUuids: readonly string[];
+  readonly chargedMiB: number | null;
+  /** How long it has been up at planning, ms. */
+  readonly ageMs: number;
+  /** A proven ghost, or a process of the requester's own mapped uid: what the requester may go for alone. */
+  readonly selfGo: boolean;
+}
+
+/** Somebody who stays, and why. */
+export interface Kept {
+  readonly identity: ProcessIdentity | null;
+  readonly pid: number;
+  readonly name: string;
+  readonly findings: readonly FindingKind[];
+  readonly ownership: Ownership;
+  readonly container: Container | null;
+  readonly gpuUuids: readonly string[];
+  readonly chargedMiB: number | null;
+  readonly ageMs: number;
+  readonly why:
+    | 'protected'
+    | 'monitor'
+    | 'in-use'
+    | 'outside-gpus'
+    | 'contained'
+    | 'no-identity'
+    | 'name-only'
+    | 'unreaped'
+    | 'own-session'
+    | 'detached';
+  /** True: can be chosen by hand. False: locked. */
+  readonly choosable: boolean;
+}
+
+export interface ExpectedGpu {
+  readonly gpuUuid: string;
+  readonly index: number | null;
+  readonly requested: boolean;
+  readonly beforeMiB: number | null;
+  readonly totalMiB: number | null;
+  /** At most this many MiB stay in use if every target ends; null = cannot be said. */
+  readonly afterAtMostMiB: number | null;
+}
+
+export interface Plan {
+  readonly runId: RunId;
+  /** Grows with each new version of one run's plan. */
+  readonly version: number;
+  readonly host: HostName;
+  readonly machine: MachineIdentity;
+  readonly madeAtMs: number;
+  /** In the order they are signalled: ancestors before descendants. */
+  readonly targets: readonly Target[];
+  readonly kept: readonly Kept[];
+  readonly gpus: readonly ExpectedGpu[];
+  readonly graceMs: number;
+  readonly memberDelayMs: number;
+  readonly verifyMs: number;
+  readonly stalledMs: number;
+}

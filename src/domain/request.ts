@@ -1,0 +1,19 @@
+import type {HostName} from './host.ts';
+import type {Person} from './person.ts';
+
+/** What somebody asked to have back: one host, a selection on it, and how. */
+export interface ReclaimRequest {
+  readonly host: HostName;
+  /** GPU indexes as typed; resolved to UUIDs at the survey. null = every GPU. */
+  readonly gpus: readonly number[] | null;
+  /** A literal of at least 3 characters. */
+  readonly match: string | null;
+  readonly user: string | null;
+  readonly pids: readonly number[];
+  readonly includeOthers: boolean;
+  /** null = the policy's. */
+  readonly graceMs: number | null;
+  readonly dryRun: boolean;
+  readonly reason: string | null;
+  readonly requester: Person;
+}

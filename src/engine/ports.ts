@@ -1,0 +1,158 @@
+/** What the engine needs of the world, in its own words. Edges implement these; nothing here knows how. */
+import type {Result} from '../domain/failure.ts';
+import type {HostName} from '../domain/host.ts';
+import type {SignalBatch, SignalEvent} from '../domain/order.ts';
+import type {LeaseOwner, Run, RunEvent, RunId, RunPhase} from '../domain/run.ts';
+import type {Snapshot} from '../domain/snapshot.ts';
+import type {Transcript} from '../domain/transcript.ts';
+
+/** What a probe should look for beyond the device holders. */
+export interface ProbeRequest {
+  /** Literals to find in command lines and comms: the policy's workloads and the request's match. */
+  readonly literals: readonly string[];
+  /** PIDs whose facts are wanted even if they hold nothing (earlier targets, typed pids). */
+  readonly pids: readonly number[];
+}
+
+export interface RemoteHost {
+  /** One read-only exec with the look credential. */
+  probe(request: ProbeRequest): Promise<Result<Transcript>>;
+  /**
+   * One signalling exec with the act credential. `onEvent` hears each event as its line arrives. An `ok` answer carries
+   * the whole transcript; a failure says in `mayHaveActed` whether a signal may have been sent.
+   */
+  signal(batch: SignalBatch, onEvent: (event: SignalEvent) => void): Promise<Result<Transcript>>;
+}
+
+export interface RemoteHosts {
+  host(name: HostName): RemoteHost;
+  /** Ends every open connection. */
+  close(): Promise<void>;
+}
+
+/** A message owed to people, written in the transaction that makes it true and posted afterwards. */
+export interface OutboxRow {
+  /** `<run>:<version>:<what>`; a second row with the same key is ignored. */
+  readonly key: string;
+  readonly runId: RunId;
+  readonly kind: string;
+  readonly body: unknown;
+}
+
+export interface Append {
+  readonly runId: RunId;
+  /** The version the caller has read; another value in the store means somebody else was first. */
+  readonly expectedVersion: number;
+  readonly phase: RunPhase;
+  readonly events: readonly RunEvent[];
+  readonly outbox: readonly OutboxRow[];
+  /** Pending approval to open with this commit. */
+  readonly openApproval?: {readonly digest: string; readonly expiresAtMs: number};
+  /** Set once the survey knows the machine: the second open-run index. */
+  readonly machine?: {readonly bootId: string; readonly pidNamespace: string};
+  /** Lets go of the lease in the same commit. */
+  readonly releaseLease?: boolean;
+}
+
+export type AppendResult =
+  | {readonly ok: true; readonly run: Run}
+  | {readonly ok: false; readonly conflict: 'version' | 'machine-busy' | 'lease-lost'; readonly other: Run | null};
+
+/** How one decision on a pending approval ended. The first wins; all others are told who. */
+export type DecideResult =
+  | {readonly won: true; readonly run: Run}
+  | {
+      readonly won: false;
+      readonly why: 'already-decided';
+      readonly by: string;
+      readonly decision: string;
+      readonly atMs: number;
+    }
+  | {readonly won: false; readonly why: 'outdated'; readonly currentDigest: string}
+  | {readonly won: false; readonly why: 'expired'; readonly atMs: number}
+  | {readonly won: false; readonly why: 'none'};
+
+export interface RunStore {
+  /** Opens a run; refused while another run on that host is open. Takes the lease for `owner`. */
+  open(run: {
+    readonly id: RunId;
+    readonly host: HostName;
+    readonly atMs: number;
+    readonly requester: string;
+    readonly event: RunEvent;
+    readonly owner: LeaseOwner;
+  }): Promise<{readonly ok: true; readonly run: Run} | {readonly ok: false; readonly busy: Run}>;
+  append(append: Append): Promise<AppendResult>;
+  load(id: RunId): Promise<Run | null>;
+  /** Runs whose id starts with `prefix`. */
+  find(prefix: string): Promise<readonly Run[]>;
+  openRuns(): Promise<readonly Run[]>;
+  /** Newest first, without their snapshots' weight being anybody's concern. */
+  recent(limit: number): Promise<readonly Run[]>;
+  openRunOn(host: HostName): Promise<Run | null>;
+  /** How many runs this person asked for since `sinceMs`, and when the oldest of them was asked. */
+  countBy(requester: string, sinceMs: number): Promise<{readonly count: number; readonly oldestAtMs: number | null}>;
+
+  /** One conditional UPDATE on (run, digest, pending) that also appends `event`, sets `phase`, and, if given, takes the lease. */
+  decide(decision: {
+    readonly runId: RunId;
+    readonly digest: string | null;
+    readonly nowMs: number;
+    readonly decision: 'approved' | 'denied' | 'expired' | 'cancelled';
+    readonly by: string;
+    readonly events: readonly RunEvent[];
+    readonly phase: RunPhase;
+    readonly outbox: readonly OutboxRow[];
+    readonly owner: LeaseOwner | null;
+  }): Promise<DecideResult>;
+
+  leaseOf(runId: RunId): Promise<LeaseOwner | null>;
+  /** Takes the lease if it is free or its owner is `deadOwner`; one conditional UPDATE. */
+  takeLease(runId: RunId, owner: LeaseOwner, deadOwner: LeaseOwner | null): Promise<boolean>;
+  releaseLease(runId: RunId, owner: LeaseOwner): Promise<void>;
+
+  paused(): Promise<{readonly by: string; readonly atMs: number} | null>;
+  setPaused(by: string | null, atMs: number): Promise<void>;
+  /** Asks the worker of a run to stop before its next signal. */
+  askToStop(runId: RunId, by: string, atMs: number): Promise<void>;
+  stopAsked(runId: RunId): Promise<{readonly by: string; readonly atMs: number} | null>;
+
+  /** Keeps what a look saw for 7 days, so that a dead parent is still known by name. */
+  keepLook(snapshot: Snapshot): Promise<void>;
+  looksAt(host: HostName, bootId: string, sinceMs: number): Promise<readonly Snapshot[]>;
+  /** Lowest used MiB ever seen on this GPU with full sight and no holder. */
+  baselines(gpuUuids: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  noteBaseline(gpuUuid: string, usedMiB: number, atMs: number): Promise<void>;
+
+  pendingOutbox(limit: number): Promise<readonly OutboxRow[]>;
+  markPosted(key: string, atMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Clock {
+  /** Epoch ms. */
+  now(): number;
+  /** Monotonic ms, for spans. */
+  ticks(): number;
+  /** Resolves after `ms`, or at once when `signal` aborts. */
+  wait(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export interface Log {
+  info(fields: Readonly<Record<string, unknown>>, message: string): void;
+  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
+  error(fields: Readonly<Record<string, unknown>>, message: string): void;
+}
+
+/** Tells people what happened, as it happens. Must not throw; must not slow the run. */
+export interface Announcer {
+  announce(run: Run, events: readonly RunEvent[]): void;
+  progress(run: Run, event: SignalEvent): void;
+}
+
+/** Is that lease's owner still running on this machine? */
+export type IsAlive = (owner: LeaseOwner) => boolean;
+
+export type NewRunId = () => RunId;
+/** Lower-case hex SHA-256 of UTF-8 text. */
+export type Digest = (text: string) => string;
