@@ -34,6 +34,8 @@ export type Belonging =
   | {readonly by: 'pid'}
   | {readonly by: 'user'}
   | {readonly by: 'gpus'}
+  /** A proven ghost: it keeps what dead PIDs are billed for, or has lost its server. */
+  | {readonly by: 'ghost'; readonly deadPids: readonly number[]}
   | {readonly by: 'parents'; readonly ancestorPid: number; readonly ancestorName: string}
   | {readonly by: 'session' | 'process-group'; readonly id: number; readonly sharedWithPid: number}
   | {readonly by: 'cgroup'; readonly path: string; readonly sharedWithPid: number}
@@ -58,6 +60,10 @@ export interface HolderDiagnosis {
   readonly container: Container | null;
   readonly ownership: Ownership;
   readonly holdsDevice: boolean;
+  /** A known worker role whose server is gone. */
+  readonly orphaned: boolean;
+  /** The literals of workloads or of the request that its command line or comm holds. */
+  readonly matched: readonly string[];
 }
 
 /** Host state per GPU (design 2.3). */
@@ -101,4 +107,6 @@ export interface Diagnosis {
   /** Plain zombies, servers and name-only matches: they hold nothing. */
   readonly others: readonly HolderDiagnosis[];
   readonly gpus: readonly GpuAccount[];
+  /** The driver bills PIDs of a namespace that is not ours: charges name nobody we can see. */
+  readonly foreignPids: boolean;
 }

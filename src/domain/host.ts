@@ -18,4 +18,6 @@ export interface Host {
   /** uid on that host -> the person it belongs to, as written in the hosts file. */
   readonly people: ReadonlyMap<number, string>;
   readonly links: Readonly<Record<string, string>>;
+  /** Lab only: the driver bills PIDs of the namespace that we look from, although it is not the initial one. */
+  readonly labPidNamespace: boolean;
 }

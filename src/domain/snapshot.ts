@@ -19,6 +19,11 @@ export function figure(value: number): Figure {
   return {known: true, value};
 }
 
+/** The number, or null where a token stood in its place. */
+export function mibOf(read: Figure): number | null {
+  return read.known ? read.value : null;
+}
+
 export interface Gpu {
   /** `GPU-…`, lower case after the prefix as printed: the key. Indexes can change at each boot. */
   readonly uuid: string;

@@ -1,0 +1,137 @@
+/** Who may ask, go, deny, cancel, pause and resume (design 2.2): asked at the request and again at the go. */
+import type {Failure} from './failure.ts';
+import type {Host} from './host.ts';
+import {isSamePerson, type Person, personId} from './person.ts';
+import type {Plan} from './plan.ts';
+import type {Approver, Policy} from './policy.ts';
+
+export interface Load {
+  readonly openRuns: number;
+  /** Runs that this person asked for in the policy's window, and when the oldest of them was. */
+  readonly byPerson: number;
+  readonly oldestByPersonAtMs: number | null;
+  readonly paused: {readonly by: string; readonly atMs: number} | null;
+}
+
+export function isApprover(person: Person, policy: Policy): boolean {
+  return policy.approvers.some((approver) => {
+    switch (approver.kind) {
+      case 'os-user':
+        return person.kind === 'os-user' && person.name === approver.name;
+      case 'slack-user':
+        return person.kind === 'slack-user' && person.id === approver.id;
+      case 'slack-group':
+        return person.kind === 'slack-user' && person.groups.includes(approver.id);
+    }
+  });
+}
+
+/** Why this request may not open a run; null if it may. A dry run signals nothing and needs neither approver nor act mode. */
+export function refuseRequest(input: {
+  readonly person: Person;
+  readonly host: Host;
+  readonly policy: Policy;
+  readonly load: Load;
+  readonly dryRun: boolean;
+  readonly nowMs: number;
+}): Failure | null {
+  const {person, host, policy, load} = input;
+  const {limits} = policy;
+  if (!input.dryRun) {
+    if (host.mode === 'observe') return {reason: 'host-observe-only', host: host.name};
+    if (policy.approvers.length === 0 && !breakGlassOpen(person, policy)) return {reason: 'no-approvers'};
+    if (load.paused !== null) return {reason: 'paused', ...load.paused};
+  }
+  if (load.openRuns >= limits.openRuns) return {reason: 'too-many-open-runs', limit: limits.openRuns};
+  if (load.byPerson >= limits.runsPerPerson) {
+    return {
+      reason: 'too-many-runs-by-person',
+      person: personId(person),
+      limit: limits.runsPerPerson,
+      windowMs: limits.runsPerPersonMs,
+      againAtMs: (load.oldestByPersonAtMs ?? input.nowMs) + limits.runsPerPersonMs,
+    };
+  }
+  return null;
+}
+
+export type Go = {readonly may: true; readonly breakGlass: boolean} | {readonly may: false; readonly failure: Failure};
+
+export interface GoInput {
+  readonly person: Person;
+  readonly requester: Person;
+  readonly plan: Plan;
+  readonly host: Host;
+  readonly policy: Policy;
+  readonly paused: {readonly by: string; readonly atMs: number} | null;
+  /** Typed by the person for a break-glass go. */
+  readonly reason: string | null;
+  /** A terminal with a typed confirmation: the only place where one who is no listed approver may break the glass. */
+  readonly atTerminal: boolean;
+}
+
+/**
+ * May this person give this plan its go? Another approver always; the requester alone if an approver and every target is
+ * a proven ghost or their own; else break-glass with a typed reason, where the policy leaves that open.
+ */
+export function mayGo(input: GoInput): Go {
+  const {person, requester, plan, host, policy} = input;
+  const refuse = (failure: Failure): Go => ({may: false, failure});
+  if (host.mode === 'observe') return refuse({reason: 'host-observe-only', host: host.name});
+  if (input.paused !== null) return refuse({reason: 'paused', ...input.paused});
+  const approver = isApprover(person, policy);
+  const self = isSamePerson(person, requester);
+  if (approver && !self) return {may: true, breakGlass: false};
+  if (approver && policy.selfGo && plan.targets.every((target) => target.selfGo)) return {may: true, breakGlass: false};
+
+  const glass = policy.breakGlass && (approver || (input.atTerminal && person.kind === 'os-user'));
+  const approvers = policy.approvers.map(approverName);
+  if (!glass)
+    return refuse(
+      approver
+        ? {reason: 'needs-another-approver', person: personId(person), approvers, breakGlass: false}
+        : {reason: 'not-an-approver', person: personId(person), approvers},
+    );
+  if (input.reason === null || input.reason.trim() === '') {
+    return refuse(
+      self && approver
+        ? {reason: 'needs-another-approver', person: personId(person), approvers, breakGlass: true}
+        : {reason: 'break-glass-needs-reason', person: personId(person)},
+    );
+  }
+  return {may: true, breakGlass: true};
+}
+
+/** More targets than the policy lets outside one workload; null if within. Members of one named workload count as one. */
+export function refusePlan(plan: Plan, policy: Policy): Failure | null {
+  const loose = plan.targets.filter(
+    (target) =>
+      target.belonging.by !== 'parents' &&
+      target.belonging.by !== 'session' &&
+      target.belonging.by !== 'process-group' &&
+      target.belonging.by !== 'cgroup',
+  );
+  return loose.length > policy.limits.targets
+    ? {reason: 'too-many-targets', count: loose.length, limit: policy.limits.targets}
+    : null;
+}
+
+/** Resuming after a pause is an approver's; pausing and cancelling are anybody's. */
+export function mayResume(person: Person, policy: Policy): boolean {
+  return isApprover(person, policy) || (policy.breakGlass && person.kind === 'os-user');
+}
+
+export function approverName(approver: Approver): string {
+  switch (approver.kind) {
+    case 'os-user':
+      return approver.name;
+    case 'slack-user':
+      return `@${approver.id}`;
+    case 'slack-group':
+      return `@${approver.id}`;
+  }
+}
+
+function breakGlassOpen(person: Person, policy: Policy): boolean {
+  return policy.breakGlass && person.kind === 'os-user';
+}

@@ -1,0 +1,47 @@
+/** The cross-reference: every holder named with evidence, every GPU accounted for. */
+import {accountFor} from './account.ts';
+import {deadCharges} from './dead-charges.ts';
+import type {Diagnosis, HolderDiagnosis} from './diagnosis.ts';
+import {diagnoseProcess} from './holder.ts';
+import type {Host} from './host.ts';
+import {processTable} from './lineage.ts';
+import type {Policy} from './policy.ts';
+import type {Snapshot} from './snapshot.ts';
+
+export interface DiagnoseContext {
+  readonly host: Host;
+  readonly policy: Policy;
+  readonly baselines: ReadonlyMap<string, number>;
+}
+
+/** Same snapshot and context, same diagnosis. */
+export function diagnose(snapshot: Snapshot, context: DiagnoseContext): Diagnosis {
+  const {host, policy, baselines} = context;
+  const table = processTable(snapshot);
+  // The driver knows only the initial PID namespace's numbers; elsewhere its PIDs name strangers.
+  const foreignPids = snapshot.sight.foreignPidNamespace && !host.labPidNamespace;
+  const dead = deadCharges(snapshot, table, foreignPids);
+  const own = new Set(snapshot.ownPids);
+  const billed = new Set(foreignPids ? [] : snapshot.charges.map((charge) => charge.pid));
+  const holding = new Set(snapshot.holdings.map((one) => one.pid));
+
+  const all = snapshot.processes
+    .filter((process) => !own.has(process.pid))
+    .map((process) => diagnoseProcess(process, {snapshot, table, dead, host, policy}));
+  const isHolder = (one: HolderDiagnosis): boolean => holding.has(one.process.pid) || billed.has(one.process.pid);
+  const holders = all.filter(isHolder).toSorted(byPid);
+  const others = all
+    .filter((one) => !isHolder(one) && one.findings.some((kind) => kind === 'unreaped' || kind === 'name-only'))
+    .toSorted(byPid);
+  return {
+    snapshot,
+    holders,
+    others,
+    gpus: snapshot.gpus.map((gpu) => accountFor(gpu, {snapshot, holders, dead, policy, baselines, foreignPids})),
+    foreignPids,
+  };
+}
+
+function byPid(a: HolderDiagnosis, b: HolderDiagnosis): number {
+  return a.process.pid - b.process.pid;
+}

@@ -1,0 +1,92 @@
+/**
+ * The ladder as a pure state machine: SIGTERM to servers and leaders, SIGTERM to members after a delay, one SIGKILL each
+ * after the grace. The engine looks, sends and records; every decision is here.
+ */
+import type {Observation} from './order.ts';
+import type {TargetRole} from './plan.ts';
+import type {GoChoice} from './run.ts';
+import type {Signal} from './signal.ts';
+
+export interface LadderTarget {
+  readonly pid: number;
+  readonly role: TargetRole;
+  readonly takesTerm: boolean;
+  /** Signals that were intended for it so far, whether or not they are known to have arrived. */
+  readonly attempts: readonly Signal[];
+  readonly seen: Observation;
+  /** It must not be signalled any more: replaced, refused or unreadable at the last try. */
+  readonly excluded: boolean;
+}
+
+export interface LadderState {
+  readonly targets: readonly LadderTarget[];
+  readonly choice: GoChoice;
+  readonly graceMs: number;
+  readonly memberDelayMs: number;
+  /** Since the first signal of the run; 0 before it. */
+  readonly sinceFirstMs: number;
+}
+
+export type Move =
+  /** Send `signal` to `pids` in this order, then watch all that are left for `watchMs`. `last`: no further rung can follow. */
+  | {
+      readonly do: 'signal';
+      readonly signal: Signal;
+      readonly pids: readonly number[];
+      readonly watchMs: number;
+      readonly last: boolean;
+    }
+  /** Nobody is left to signal now, somebody may still end by SIGTERM: watch. */
+  | {readonly do: 'watch'; readonly watchMs: number; readonly last: boolean}
+  | {readonly do: 'stop'};
+
+/** How long the host watches for the end of what it killed before it goes on to memory. */
+export const KILL_WATCH_MS = 10_000;
+
+/** The next move. Every pair of state and observation is answered; nothing is ever killed twice. */
+export function nextMove(state: LadderState): Move {
+  const open = state.targets.filter((target) => !target.excluded && isLeft(target.seen));
+  if (open.length === 0) return {do: 'stop'};
+  const kills = state.choice === 'terminate-then-kill';
+  const graceLeftMs = Math.max(0, state.graceMs - state.sinceFirstMs);
+  // Waiting is for those that were sent a SIGTERM they can take.
+  const waitFor = (targets: readonly LadderTarget[]) =>
+    targets.some((target) => target.takesTerm && !target.attempts.includes('SIGKILL'));
+
+  const untouched = open.filter((target) => target.takesTerm && target.attempts.length === 0);
+  const first = untouched.filter((target) => target.role !== 'member');
+  const members = untouched.filter((target) => target.role === 'member');
+  const others = open.filter((target) => !untouched.includes(target));
+
+  if (first.length > 0) {
+    const watchMs = members.length > 0 ? Math.min(state.memberDelayMs, state.graceMs) : state.graceMs;
+    return {do: 'signal', signal: 'SIGTERM', pids: first.map(pidOf), watchMs, last: !kills && members.length === 0};
+  }
+  if (members.length > 0 && graceLeftMs > 0) {
+    return {do: 'signal', signal: 'SIGTERM', pids: members.map(pidOf), watchMs: graceLeftMs, last: !kills};
+  }
+  if (waitFor(others) && others.some((target) => target.attempts.includes('SIGTERM')) && graceLeftMs > 0) {
+    return {do: 'watch', watchMs: graceLeftMs, last: !kills};
+  }
+  if (!kills) return {do: 'stop'};
+  const unkilled = open.filter((target) => !target.attempts.includes('SIGKILL'));
+  if (unkilled.length === 0) return {do: 'stop'};
+  return {do: 'signal', signal: 'SIGKILL', pids: unkilled.map(pidOf), watchMs: KILL_WATCH_MS, last: true};
+}
+
+/** A plain zombie has let go of everything; only its parent is missing. */
+function isLeft(seen: Observation): boolean {
+  switch (seen) {
+    case 'alive':
+    case 'stuck':
+      return true;
+    case 'zombie':
+    case 'gone':
+    case 'replaced':
+      return false;
+  }
+}
+
+function pidOf(target: LadderTarget): number {
+  return target.pid;
+}

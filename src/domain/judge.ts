@@ -1,0 +1,146 @@
+/** Two snapshots and what was seen between them -> the outcome. A difference in MiB, never a count of signals. */
+import type {Diagnosis} from './diagnosis.ts';
+import type {Failure} from './failure.ts';
+import type {Observation, OrderResult} from './order.ts';
+import type {GpuChange, Outcome, OutcomeWord, Survivor} from './outcome.ts';
+import type {Plan, Target} from './plan.ts';
+import {isSameProcess} from './process.ts';
+import {titleOf} from './roles.ts';
+
+export interface JudgeInput {
+  readonly plan: Plan;
+  /** The survey that the plan was made from. */
+  readonly before: Diagnosis;
+  /** The closing look; null if none came back. */
+  readonly after: Diagnosis | null;
+  /** Last known result per PID. */
+  readonly results: ReadonlyMap<number, {readonly result: OrderResult; readonly signalled: boolean}>;
+  readonly observations: ReadonlyMap<number, Observation>;
+  readonly freedAfterMs: number | null;
+  /** What cut the run short, if anything did. */
+  readonly because: Failure | null;
+  readonly toleranceMiB: number;
+}
+
+/** `unknown` whenever the closing look is missing, partial or of another boot: never taken for success. */
+export function judge(input: JudgeInput): Outcome {
+  const {plan, after} = input;
+  const gpus = changes(input);
+  const survivors = survivorsOf(input);
+  const signalled = [...input.results.values()].some((one) => one.signalled);
+  return {
+    word: wordFor(input, gpus, survivors, signalled),
+    gpus,
+    survivors,
+    because: input.because,
+    freedAfterMs: after !== null && after.snapshot.machine.bootId === plan.machine.bootId ? input.freedAfterMs : null,
+  };
+}
+
+function wordFor(
+  input: JudgeInput,
+  gpus: readonly GpuChange[],
+  survivors: readonly Survivor[],
+  signalled: boolean,
+): OutcomeWord {
+  const {plan, after} = input;
+  if (after === null || after.snapshot.machine.bootId !== plan.machine.bootId) return 'unknown';
+  const asked = gpus.filter((gpu) => gpu.requested);
+  if (asked.length === 0 || asked.some((gpu) => gpu.beforeMiB === null || gpu.afterMiB === null)) return 'unknown';
+  if (!signalled && [...input.results.values()].every((one) => !one.signalled) && survivors.length > 0)
+    return 'stood-down';
+  const all = asked.every(
+    (gpu) => gpu.afterMiB !== null && gpu.expectedMiB !== null && gpu.afterMiB <= gpu.expectedMiB,
+  );
+  if (all && survivors.length === 0) return 'reclaimed';
+  const freedMiB = asked.reduce((sum, gpu) => sum + ((gpu.beforeMiB ?? 0) - (gpu.afterMiB ?? 0)), 0);
+  return freedMiB > input.toleranceMiB ? 'partly' : 'nothing-freed';
+}
+
+/** Before and after per GPU that both looks know; a GPU that is missing from one of them has no figure there. */
+function changes(input: JudgeInput): readonly GpuChange[] {
+  const {before, after, plan} = input;
+  const targets = new Set(plan.targets.map((target) => target.identity.pid));
+  return before.gpus.map((account) => {
+    const now = after?.gpus.find((one) => one.gpuUuid === account.gpuUuid);
+    const holders = (after?.holders ?? []).flatMap((holder) => {
+      const use = holder.gpus.find((one) => one.gpuUuid === account.gpuUuid && one.how !== 'opened');
+      return use === undefined
+        ? []
+        : [{pid: holder.process.pid, name: titleOf(holder.process), chargedMiB: use.chargedMiB}];
+    });
+    const othersMiB = holders
+      .filter((holder) => !targets.has(holder.pid))
+      .reduce((sum, holder) => sum + (holder.chargedMiB ?? 0), 0);
+    return {
+      gpuUuid: account.gpuUuid,
+      index: account.index,
+      beforeMiB: account.usedMiB,
+      afterMiB: now?.usedMiB ?? null,
+      expectedMiB: now === undefined ? null : othersMiB + now.baselineMiB + input.toleranceMiB,
+      requested: plan.gpus.some((gpu) => gpu.gpuUuid === account.gpuUuid && gpu.requested),
+      heldBy: holders,
+      unexplainedMiB: now?.unexplainedMiB ?? null,
+    };
+  });
+}
+
+/** Targets that the closing look still sees as the same process, plain zombies aside. */
+function survivorsOf(input: JudgeInput): readonly Survivor[] {
+  const {plan, after} = input;
+  return plan.targets.flatMap((target): readonly Survivor[] => {
+    const seen = observe(target, input);
+    if (seen === 'gone' || seen === 'replaced') return [];
+    if (seen === 'zombie' && after !== null) return [];
+    return [
+      {
+        pid: target.identity.pid,
+        name: target.name,
+        observation: seen,
+        findings: target.findings,
+        why: whyAlive(target, seen, input),
+      },
+    ];
+  });
+}
+
+function observe(target: Target, input: JudgeInput): Survivor['observation'] {
+  const {pid} = target.identity;
+  if (input.after === null) return input.observations.get(pid) ?? 'unknown';
+  if (input.after.snapshot.machine.bootId !== input.plan.machine.bootId) return 'gone';
+  const process = input.after.snapshot.processes.find((one) => one.pid === pid);
+  if (process === undefined) return 'gone';
+  if (process.startTicks !== target.identity.startTicks) return 'replaced';
+  if (process.state === 'Z' && process.threads <= 1) return 'zombie';
+  const now =
+    process.uid === null || process.executable === null
+      ? null
+      : {pid, startTicks: process.startTicks, uid: process.uid, executable: process.executable.id};
+  if (now !== null && !isSameProcess(now, target.identity)) return 'replaced';
+  return process.state === 'D' ? 'stuck' : 'alive';
+}
+
+function whyAlive(target: Target, seen: Survivor['observation'], input: JudgeInput): Survivor['why'] {
+  if (seen === 'unknown') return 'no-answer';
+  if (seen === 'zombie') return 'unreaped';
+  const last = input.results.get(target.identity.pid);
+  if (last === undefined) return 'not-signalled';
+  switch (last.result) {
+    case 'not-permitted':
+      return 'not-permitted';
+    case 'denied-by-host':
+      return 'denied-by-host';
+    case 'late':
+      return 'late';
+    case 'unreadable':
+      return 'cannot-see';
+    case 'sent':
+      return seen === 'stuck' ? 'stuck-in-kernel' : 'ignored-sigterm';
+    case 'gone':
+    case 'replaced':
+    case 'not-holding':
+    case 'other-machine':
+    case 'failed':
+      return 'not-signalled';
+  }
+}

@@ -1,0 +1,88 @@
+/** Parents, and the kinds of process that a line of parents is allowed to end at. */
+import type {ProcessFacts, Snapshot} from './snapshot.ts';
+
+const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'fish', 'ksh', 'mksh', 'tcsh', 'csh', 'ash', 'busybox', 'rbash']);
+const MULTIPLEXERS = new Set(['tmux', 'screen', 'byobu', 'zellij', 'dtach', 'abduco', 'mosh-server']);
+const SUPERVISORS = new Set([
+  'systemd',
+  'init',
+  'runit',
+  'runsv',
+  's6-svscan',
+  's6-supervise',
+  'supervisord',
+  'tini',
+  'dumb-init',
+  'catatonit',
+  'sshd',
+  'sshd-session',
+  'login',
+  'su',
+  'sudo',
+  'doas',
+  'nohup',
+  'setsid',
+  'cron',
+  'crond',
+  'atd',
+  'dockerd',
+  'containerd',
+  'containerd-shim',
+  'conmon',
+  'crio',
+  'slurmd',
+  'slurmstepd',
+  'srun',
+  'kubelet',
+  'jupyter',
+  'ssh-agent',
+  'unshare',
+  'nsenter',
+  'timeout',
+  'env',
+]);
+
+/** The name of the program file, the one name a process cannot choose; comm only where that cannot be read. */
+export function programName(process: ProcessFacts): string {
+  const path = process.executable?.path;
+  return path === undefined ? process.comm : (path.split('/').at(-1) ?? process.comm);
+}
+
+/** Shell, terminal multiplexer, supervisor or container shim: somebody's environment, never part of a workload. */
+export function isEnvironment(process: ProcessFacts): boolean {
+  const name = programName(process);
+  return (
+    process.pid <= 1 ||
+    process.kernelThread ||
+    SHELLS.has(name) ||
+    MULTIPLEXERS.has(name.replace(/:.*$/, '')) ||
+    SUPERVISORS.has(name) ||
+    name.startsWith('containerd-shim')
+  );
+}
+
+/** Leads a session that strangers may share: a login shell, a multiplexer, PID 1, or a leader that is no more and so unknown. */
+export function leadsStrangers(leader: ProcessFacts | undefined): boolean {
+  return leader === undefined || isEnvironment(leader);
+}
+
+export type ProcessTable = ReadonlyMap<number, ProcessFacts>;
+
+export function processTable(snapshot: Snapshot): ProcessTable {
+  return new Map(snapshot.processes.map((process) => [process.pid, process]));
+}
+
+/** Parent, grandparent, … as far as the table knows them; ends at PID 1, an unknown parent or a loop. */
+export function ancestors(pid: number, table: ProcessTable): readonly ProcessFacts[] {
+  const line: ProcessFacts[] = [];
+  const seen = new Set<number>([pid]);
+  let at = table.get(pid)?.ppid;
+  while (at !== undefined && at > 0 && !seen.has(at)) {
+    seen.add(at);
+    const parent = table.get(at);
+    if (parent === undefined) break;
+    line.push(parent);
+    at = parent.ppid;
+  }
+  return line;
+}

@@ -1,0 +1,137 @@
+/** Diagnosis and request -> plan. Gathers nothing, signals nothing: the plan is a value. */
+import type {Diagnosis, HolderDiagnosis} from './diagnosis.ts';
+import {expectations} from './expect-memory.ts';
+import {fail, ok, type Result} from './failure.ts';
+import {ancestors, processTable} from './lineage.ts';
+import type {Kept, Plan, Target} from './plan.ts';
+import {ageMs, type PlanInput, targetFacts} from './plan-input.ts';
+import type {ReclaimRequest} from './request.ts';
+import {titleOf} from './roles.ts';
+import {choose, mayGoAlone, type SelectionInput} from './selection.ts';
+import {serversOf} from './servers.ts';
+import type {ProcessFacts} from './snapshot.ts';
+
+/** A plan, perhaps with no target; or `gpu-absent` when the request names a GPU that the host does not have. */
+export function makePlan(input: PlanInput): Result<Plan> {
+  const {diagnosis, request, context} = input;
+  const requested = requestedUuids(diagnosis, request);
+  if (!requested.ok) return requested;
+  const selection: SelectionInput = {diagnosis, request, requested: requested.value, earlier: input.earlier};
+
+  const holders: Target[] = [];
+  const kept: Kept[] = [];
+  for (const holder of diagnosis.holders) {
+    const choice = choose(holder, selection);
+    if (choice.ticked && holder.identity !== null) {
+      holders.push({
+        ...targetFacts(holder, input),
+        identity: holder.identity,
+        role: 'member',
+        belonging: choice.belonging,
+        selfGo: mayGoAlone(holder, choice.belonging, request),
+      });
+    } else if (!choice.ticked) {
+      kept.push(keptFrom(holder, choice.why, choice.choosable, input));
+    }
+  }
+  for (const other of diagnosis.others) {
+    kept.push(keptFrom(other, other.findings.includes('unreaped') ? 'unreaped' : 'name-only', false, input));
+  }
+  const servers = serversOf(holders, input);
+  const targets = ordered([...servers, ...holders], diagnosis);
+  const serverPids = new Set(servers.map((server) => server.identity.pid));
+
+  return ok({
+    runId: input.runId,
+    version: input.version,
+    host: request.host,
+    machine: diagnosis.snapshot.machine,
+    madeAtMs: input.nowMs,
+    targets,
+    kept: kept.filter((one) => !serverPids.has(one.pid)),
+    gpus: expectations(diagnosis, targets, requested.value),
+    graceMs:
+      request.graceMs ?? (writesReports(targets, diagnosis) ? context.policy.profilerGraceMs : context.policy.graceMs),
+    memberDelayMs: context.policy.memberDelayMs,
+    verifyMs: context.policy.verifyMs,
+    stalledMs: context.policy.stalledMs,
+  });
+}
+
+/** The text whose SHA-256 is the plan digest: what a go covers, and nothing that a second look may change by itself. */
+export function digestText(plan: Plan): string {
+  return JSON.stringify([
+    'plan',
+    1,
+    plan.runId,
+    plan.host,
+    [plan.machine.hostKey, plan.machine.bootId, plan.machine.pidNamespace],
+    plan.targets.map((target) => [
+      target.identity.pid,
+      target.identity.startTicks,
+      target.identity.uid,
+      target.identity.executable,
+      target.role,
+      target.takesTerm,
+      target.holdsDevice,
+    ]),
+    plan.gpus.filter((gpu) => gpu.requested).map((gpu) => gpu.gpuUuid),
+    plan.graceMs,
+    plan.memberDelayMs,
+  ]);
+}
+
+function requestedUuids(diagnosis: Diagnosis, request: ReclaimRequest): Result<ReadonlySet<string>> {
+  const {gpus} = diagnosis.snapshot;
+  if (request.gpus === null) return ok(new Set(gpus.map((gpu) => gpu.uuid)));
+  const uuids = new Set<string>();
+  for (const index of request.gpus) {
+    const gpu = gpus.find((one) => one.index === index);
+    if (gpu === undefined) {
+      const present = gpus.flatMap((one) => (one.index === null ? [] : [one.index]));
+      return fail({reason: 'gpu-absent', host: request.host, asked: String(index), present});
+    }
+    uuids.add(gpu.uuid);
+  }
+  return ok(uuids);
+}
+
+/** Ancestors before descendants; a target without a target above it leads. */
+function ordered(targets: readonly Target[], diagnosis: Diagnosis): readonly Target[] {
+  const table = processTable(diagnosis.snapshot);
+  const pids = new Set(targets.map((target) => target.identity.pid));
+  const depth = (target: Target): number =>
+    ancestors(target.identity.pid, table).filter((parent) => pids.has(parent.pid)).length;
+  return targets
+    .map((target) => ({target, depth: depth(target)}))
+    .toSorted((a, b) => a.depth - b.depth || a.target.identity.pid - b.target.identity.pid)
+    .map(({target, depth: above}) =>
+      target.role === 'server' ? target : {...target, role: above === 0 ? 'leader' : 'member'},
+    );
+}
+
+function keptFrom(holder: HolderDiagnosis, why: Kept['why'], choosable: boolean, input: PlanInput): Kept {
+  return {
+    identity: holder.identity,
+    pid: holder.process.pid,
+    name: titleOf(holder.process),
+    findings: holder.findings,
+    ownership: holder.ownership,
+    container: holder.container,
+    gpuUuids: holder.gpus.map((use) => use.gpuUuid),
+    chargedMiB: holder.chargedMiB,
+    ageMs: ageMs(holder.process, input.diagnosis.snapshot),
+    why,
+    choosable,
+  };
+}
+
+/** A profiler among the targets or above them needs time to write its report. */
+function writesReports(targets: readonly Target[], diagnosis: Diagnosis): boolean {
+  const table = processTable(diagnosis.snapshot);
+  const isProfiler = (process: ProcessFacts | undefined): boolean =>
+    process !== undefined && /^(nsys|ncu|nv-nsight|nsight)/.test(process.comm);
+  return targets.some(
+    (target) => isProfiler(table.get(target.identity.pid)) || ancestors(target.identity.pid, table).some(isProfiler),
+  );
+}

@@ -1,0 +1,95 @@
+/** Preselection (design 2.1): for each holder, why it would be ticked, or why it stays. */
+import {isGhost} from './account.ts';
+import type {Belonging, Diagnosis, HolderDiagnosis} from './diagnosis.ts';
+import {kinshipEarlier, kinshipTo} from './kinship.ts';
+import {isEnvironment, type ProcessTable, processTable} from './lineage.ts';
+import {isOwnedBy} from './ownership.ts';
+import type {Kept} from './plan.ts';
+import type {ReclaimRequest} from './request.ts';
+import type {ProcessFacts, Snapshot} from './snapshot.ts';
+
+export interface SelectionInput {
+  readonly diagnosis: Diagnosis;
+  readonly request: ReclaimRequest;
+  /** UUIDs that the request's `gpus=` stood for at the survey; every GPU if it named none. */
+  readonly requested: ReadonlySet<string>;
+  readonly earlier: readonly Snapshot[];
+}
+
+export type Choice =
+  | {readonly ticked: true; readonly belonging: Belonging}
+  | {readonly ticked: false; readonly why: Kept['why']; readonly choosable: boolean};
+
+/**
+ * What the request names by itself: its match, its user, its PIDs. Holders or not. A shell or multiplexer whose command
+ * line merely holds the text (`tmux new -s vllm`) names nothing: all kinds of work run below it.
+ */
+export function namedBy(request: ReclaimRequest, diagnosis: Diagnosis): readonly ProcessFacts[] {
+  const own = new Set(diagnosis.snapshot.ownPids);
+  return diagnosis.snapshot.processes.filter(
+    (process) =>
+      !own.has(process.pid) &&
+      (request.pids.includes(process.pid) || !isEnvironment(process)) &&
+      matchesRequest(process, request, diagnosis.snapshot),
+  );
+}
+
+/** Ticked, or kept and why. A typed PID is a choice by hand: it overrides all but the locks. */
+export function choose(holder: HolderDiagnosis, input: SelectionInput): Choice {
+  const {request} = input;
+  const pid = holder.process.pid;
+  const keep = (why: Kept['why'], choosable: boolean): Choice => ({ticked: false, why, choosable});
+
+  if (holder.findings.includes('protected')) return keep('protected', false);
+  if (input.diagnosis.snapshot.ownPids.includes(pid)) return keep('own-session', false);
+  if (holder.findings.includes('monitor')) return keep('monitor', false);
+  if (holder.findings.includes('unreaped')) return keep('unreaped', false);
+  if (holder.identity === null) return keep('no-identity', false);
+  if (request.pids.includes(pid)) return {ticked: true, belonging: {by: 'pid'}};
+
+  const used = holder.gpus.filter((use) => use.how !== 'opened').map((use) => use.gpuUuid);
+  const touched = holder.gpus.map((use) => use.gpuUuid);
+  if (request.gpus !== null && !touched.some((uuid) => input.requested.has(uuid))) return keep('outside-gpus', false);
+
+  const belonging = belongingOf(holder, input);
+  if (belonging === null) return keep(holder.process.ppid === 1 ? 'detached' : 'in-use', true);
+  if (holder.container !== null) return keep('contained', true);
+  if (used.some((uuid) => !input.requested.has(uuid))) return keep('outside-gpus', true);
+  return {ticked: true, belonging};
+}
+
+function belongingOf(holder: HolderDiagnosis, input: SelectionInput): Belonging | null {
+  const {diagnosis, request} = input;
+  const table: ProcessTable = processTable(diagnosis.snapshot);
+  if (request.match !== null && holder.matched.includes(request.match)) return {by: 'named', literal: request.match};
+  if (request.user !== null && isUser(holder.process, request.user)) return {by: 'user'};
+  const kin = kinshipTo(holder.process, namedBy({...request, pids: []}, diagnosis), table);
+  if (kin !== null) return kin;
+  if (isGhost(holder)) return {by: 'ghost', deadPids: holder.deadCharged};
+  if (request.match !== null) {
+    const literal = request.match;
+    const before = kinshipEarlier(holder.process, input.earlier, (one, look) =>
+      look.matches.some((match) => match.pid === one.pid && match.literal === literal),
+    );
+    if (before !== null) return before;
+  }
+  return request.includeOthers ? {by: 'gpus'} : null;
+}
+
+function matchesRequest(process: ProcessFacts, request: ReclaimRequest, snapshot: Snapshot): boolean {
+  if (request.pids.includes(process.pid)) return true;
+  if (request.user !== null && isUser(process, request.user)) return true;
+  return (
+    request.match !== null &&
+    snapshot.matches.some((match) => match.pid === process.pid && match.literal === request.match)
+  );
+}
+
+function isUser(process: ProcessFacts, user: string): boolean {
+  return process.userName === user || (process.uid !== null && String(process.uid) === user);
+}
+
+/** What the requester may go for alone: proven ghosts, what an earlier look tied to the request, and their own processes. */
+export function mayGoAlone(holder: HolderDiagnosis, belonging: Belonging, request: ReclaimRequest): boolean {
+  return isGhost(holder) || belonging.by === 'earlier-look' || isOwnedBy(holder.ownership, request.requester);
+}
