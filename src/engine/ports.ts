@@ -50,6 +50,8 @@ export interface Append {
   readonly openApproval?: {readonly digest: string; readonly expiresAtMs: number};
   /** Set once the survey knows the machine: the second open-run index. */
   readonly machine?: {readonly bootId: string; readonly pidNamespace: string};
+  /** The commit is refused as `lease-lost` unless the run's lease is still this owner's: a worker taken for dead can't act. */
+  readonly owner?: LeaseOwner;
   /** Lets go of the lease in the same commit. */
   readonly releaseLease?: boolean;
 }

@@ -1,0 +1,77 @@
+/** What earlier looks saw: process names that outlive their processes, and the least memory a GPU was ever seen to use. */
+import type {HostName} from '../domain/host.ts';
+import type {Snapshot} from '../domain/snapshot.ts';
+import type {Reader} from './read-runs.ts';
+import {decodeSnapshot} from './run-codec.ts';
+import {StoreError} from './store-error.ts';
+
+const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** Keeps the look, and lets go of those that are more than 7 days older than it. */
+export async function keepLook({db}: Reader, snapshot: Snapshot): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await trx
+      .insertInto('looks')
+      .values({
+        host: snapshot.host,
+        boot_id: snapshot.machine.bootId,
+        at_ms: snapshot.takenAtMs,
+        body: JSON.stringify(snapshot),
+      })
+      .onConflict((conflict) => conflict.columns(['host', 'boot_id', 'at_ms']).doNothing())
+      .execute();
+    await trx
+      .deleteFrom('looks')
+      .where('at_ms', '<', snapshot.takenAtMs - KEPT_MS)
+      .execute();
+  });
+}
+
+/** Oldest first; of that boot only, for PIDs mean nothing in another. */
+export async function looksAt(
+  {db, path}: Reader,
+  host: HostName,
+  bootId: string,
+  sinceMs: number,
+): Promise<readonly Snapshot[]> {
+  const rows = await db
+    .selectFrom('looks')
+    .select(['at_ms', 'body'])
+    .where('host', '=', host)
+    .where('boot_id', '=', bootId)
+    .where('at_ms', '>=', sinceMs)
+    .orderBy('at_ms')
+    .execute();
+  return rows.map(({at_ms, body}) => {
+    const snapshot = decodeSnapshot(body);
+    if (snapshot !== null) return snapshot;
+    throw new StoreError({reason: 'store-unreadable', path, detail: `look at ${host} of ${at_ms}`});
+  });
+}
+
+/** MiB by GPU UUID; a GPU that was never seen empty is absent. */
+export async function baselines({db}: Reader, gpuUuids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  if (gpuUuids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('baselines')
+    .select(['gpu_uuid', 'used_mib'])
+    .where('gpu_uuid', 'in', gpuUuids)
+    .execute();
+  return new Map(rows.map((row) => [row.gpu_uuid, row.used_mib]));
+}
+
+/** Only ever falls. */
+export async function noteBaseline({db}: Reader, gpuUuid: string, usedMiB: number, atMs: number): Promise<void> {
+  await db.transaction().execute((trx) =>
+    trx
+      .insertInto('baselines')
+      .values({gpu_uuid: gpuUuid, used_mib: usedMiB, at_ms: atMs})
+      .onConflict((conflict) =>
+        conflict
+          .column('gpu_uuid')
+          .doUpdateSet({used_mib: usedMiB, at_ms: atMs})
+          .where('baselines.used_mib', '>', usedMiB),
+      )
+      .execute(),
+  );
+}

@@ -1,0 +1,41 @@
+/** The engine's port over one database: each method is a function of this room, given its reader. */
+import type {Kysely} from 'kysely';
+import type {RunStore} from '../engine/ports.ts';
+import {askToStop, paused, setPaused, stopAsked} from './brakes.ts';
+import {decide} from './decide.ts';
+import {leaseOf, releaseLease, takeLease} from './leases.ts';
+import {baselines, keepLook, looksAt, noteBaseline} from './looks.ts';
+import {markPosted, pendingOutbox} from './outbox.ts';
+import {countRunsBy, findRuns, loadRun, openRunOn, openRuns, recentRuns} from './read-runs.ts';
+import type {Schema} from './schema.ts';
+import {appendToRun, openRun} from './write-runs.ts';
+
+/** `path` is named by failures. Every method throws StoreError when the database can't be read or durably written. */
+export function makeRunStore(db: Kysely<Schema>, path: string): RunStore {
+  const reader = {db, path};
+  return {
+    open: (run) => openRun(reader, run),
+    append: (append) => appendToRun(reader, append),
+    load: (id) => loadRun(reader, id),
+    find: (prefix) => findRuns(reader, prefix),
+    openRuns: () => openRuns(reader),
+    recent: (limit) => recentRuns(reader, limit),
+    openRunOn: (host) => openRunOn(reader, host),
+    countBy: (requester, sinceMs) => countRunsBy(reader, requester, sinceMs),
+    decide: (decision) => decide(reader, decision),
+    leaseOf: (id) => leaseOf(reader, id),
+    takeLease: (id, owner, deadOwner) => takeLease(reader, id, owner, deadOwner),
+    releaseLease: (id, owner) => releaseLease(reader, id, owner),
+    paused: () => paused(reader),
+    setPaused: (by, atMs) => setPaused(reader, by, atMs),
+    askToStop: (id, by, atMs) => askToStop(reader, id, by, atMs),
+    stopAsked: (id) => stopAsked(reader, id),
+    keepLook: (snapshot) => keepLook(reader, snapshot),
+    looksAt: (host, bootId, sinceMs) => looksAt(reader, host, bootId, sinceMs),
+    baselines: (gpuUuids) => baselines(reader, gpuUuids),
+    noteBaseline: (gpuUuid, usedMiB, atMs) => noteBaseline(reader, gpuUuid, usedMiB, atMs),
+    pendingOutbox: (limit) => pendingOutbox(reader, limit),
+    markPosted: (key, atMs) => markPosted(reader, key, atMs),
+    close: () => db.destroy(),
+  };
+}

@@ -1,0 +1,110 @@
+/** The tables, and the list of steps that makes them. Plain SQL that SQLite and Postgres both read; times are epoch ms. */
+
+export interface Schema {
+  readonly store_version: {readonly version: number};
+  readonly runs: RunRow;
+  readonly run_events: EventRow;
+  readonly approvals: ApprovalRow;
+  readonly outbox: OutboxTableRow;
+  /** At most one row, with id 1. */
+  readonly pause: {readonly id: number; readonly by_person: string; readonly at_ms: number};
+  readonly looks: LookRow;
+  readonly baselines: {readonly gpu_uuid: string; readonly used_mib: number; readonly at_ms: number};
+}
+
+export interface RunRow extends LeaseColumns {
+  readonly id: string;
+  readonly host: string;
+  readonly requester: string;
+  readonly phase: string;
+  readonly version: number;
+  readonly created_at_ms: number;
+  readonly boot_id: string | null;
+  readonly pid_namespace: string | null;
+  readonly stop_by: string | null;
+  readonly stop_at_ms: number | null;
+}
+
+/** All null: nobody works on the run. */
+export interface LeaseColumns {
+  readonly lease_kind: string | null;
+  readonly lease_pid: number | null;
+  readonly lease_start_ticks: string | null;
+  readonly lease_boot_id: string | null;
+  readonly lease_by: string | null;
+}
+
+export interface EventRow {
+  readonly run_id: string;
+  readonly seq: number;
+  /** The run's version that this event came with. */
+  readonly version: number;
+  readonly kind: string;
+  /** Version of the JSON in `body`, so that an older program can tell what it must not guess at. */
+  readonly format: number;
+  readonly at_ms: number;
+  readonly body: string;
+}
+
+export interface ApprovalRow {
+  readonly run_id: string;
+  /** The run's version that opened it: a later one replaces an earlier one. */
+  readonly opened_version: number;
+  readonly digest: string;
+  readonly expires_at_ms: number;
+  /** pending · approved, denied, expired, cancelled · withdrawn: replaced, or its run moved on without it. */
+  readonly decision: string;
+  readonly decided_by: string | null;
+  readonly decided_at_ms: number | null;
+}
+
+export interface OutboxTableRow {
+  readonly key: string;
+  readonly run_id: string;
+  readonly kind: string;
+  readonly body: string;
+  readonly at_ms: number;
+  /** Order among rows of one commit. */
+  readonly version: number;
+  readonly place: number;
+  readonly posted_at_ms: number | null;
+}
+
+export interface LookRow {
+  readonly host: string;
+  readonly boot_id: string;
+  readonly at_ms: number;
+  readonly body: string;
+}
+
+/** Step N brings a store from version N to N + 1. Only ever add to the end: a phase, a column or a step keeps its meaning. */
+export const MIGRATIONS: readonly (readonly string[])[] = [
+  [
+    `create table runs (
+      id text primary key, host text not null, requester text not null, phase text not null, version bigint not null,
+      created_at_ms bigint not null, boot_id text, pid_namespace text, stop_by text, stop_at_ms bigint,
+      lease_kind text, lease_pid bigint, lease_start_ticks text, lease_boot_id text, lease_by text)`,
+    // Two names for one machine can't run at once: by name from the start, by machine once surveyed.
+    `create unique index one_open_run_a_host on runs (host) where phase <> 'closed'`,
+    `create unique index one_open_run_a_machine on runs (boot_id, pid_namespace) where phase <> 'closed'`,
+    `create index runs_by_time on runs (created_at_ms)`,
+    `create index runs_by_requester on runs (requester, created_at_ms)`,
+    `create table run_events (
+      run_id text not null, seq bigint not null, version bigint not null, kind text not null, format bigint not null,
+      at_ms bigint not null, body text not null, primary key (run_id, seq))`,
+    `create table approvals (
+      run_id text not null, opened_version bigint not null, digest text not null, expires_at_ms bigint not null,
+      decision text not null, decided_by text, decided_at_ms bigint, primary key (run_id, opened_version))`,
+    `create unique index one_pending_approval_a_run on approvals (run_id) where decision = 'pending'`,
+    `create table outbox (
+      key text primary key, run_id text not null, kind text not null, body text not null, at_ms bigint not null,
+      version bigint not null, place bigint not null, posted_at_ms bigint)`,
+    `create index outbox_owed on outbox (at_ms) where posted_at_ms is null`,
+    `create table pause (id bigint primary key, by_person text not null, at_ms bigint not null)`,
+    `create table looks (
+      host text not null, boot_id text not null, at_ms bigint not null, body text not null,
+      primary key (host, boot_id, at_ms))`,
+    `create index looks_by_time on looks (at_ms)`,
+    `create table baselines (gpu_uuid text primary key, used_mib bigint not null, at_ms bigint not null)`,
+  ],
+];

@@ -1,0 +1,58 @@
+import {describe, expect, it} from 'vitest';
+import {HOST, OWNER, opened, openRun, RUN, snapshot, storePath} from './sample.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+describe('what the store keeps beside runs', () => {
+  it('keeps looks for 7 days, by host and boot', async () => {
+    const store = await opened(storePath());
+    for (const day of [1, 2, 8.5]) await store.keepLook(snapshot(day * DAY_MS));
+    const looks = await store.looksAt(HOST, 'boot-1', 0);
+    expect(looks).toEqual([snapshot(2 * DAY_MS), snapshot(8.5 * DAY_MS)]);
+    expect(await store.looksAt(HOST, 'boot-1', 3 * DAY_MS)).toHaveLength(1);
+    expect(await store.looksAt(HOST, 'boot-2', 0)).toEqual([]);
+  });
+
+  it('lets a baseline only fall', async () => {
+    const store = await opened(storePath());
+    for (const usedMiB of [5, 9, 3, 4]) await store.noteBaseline('GPU-a', usedMiB, 1);
+    expect([...(await store.baselines(['GPU-a', 'GPU-b']))]).toEqual([['GPU-a', 3]]);
+    expect((await store.baselines([])).size).toBe(0);
+  });
+
+  it('remembers who paused first until somebody resumes', async () => {
+    const path = storePath();
+    const store = await opened(path);
+    expect(await store.paused()).toBeNull();
+    await store.setPaused('os:anna', 5);
+    await store.setPaused('os:bo', 6);
+    expect(await (await opened(path)).paused()).toEqual({by: 'os:anna', atMs: 5});
+    await store.setPaused(null, 7);
+    expect(await store.paused()).toBeNull();
+  });
+
+  it('carries a wish to stop from one program to another', async () => {
+    const path = storePath();
+    const store = await opened(path);
+    await openRun(store);
+    expect(await store.stopAsked(RUN)).toBeNull();
+    await (await opened(path)).askToStop(RUN, 'os:bo', 8);
+    expect(await store.stopAsked(RUN)).toEqual({by: 'os:bo', atMs: 8});
+  });
+
+  it('gives a lease to one, and away only from the owner that was named dead', async () => {
+    const store = await opened(storePath());
+    await openRun(store);
+    const next = {...OWNER, pid: 1, by: 'os:bo'};
+    expect(await store.leaseOf(RUN)).toEqual(OWNER);
+    expect(await store.takeLease(RUN, next, null)).toBe(false);
+    expect(await store.takeLease(RUN, next, {...OWNER, startTicks: '98'})).toBe(false);
+    await store.releaseLease(RUN, next);
+    expect(await store.leaseOf(RUN)).toEqual(OWNER);
+    expect(await store.takeLease(RUN, next, OWNER)).toBe(true);
+    expect(await store.takeLease(RUN, OWNER, OWNER)).toBe(false);
+    await store.releaseLease(RUN, next);
+    expect(await store.leaseOf(RUN)).toBeNull();
+    expect(await store.takeLease(RUN, OWNER, null)).toBe(true);
+  });
+});
