@@ -50,6 +50,8 @@ export type SshFailure =
       readonly host: HostName;
       readonly said: string;
       readonly exitCode: number | null;
+      /** Only for a signalling command: no word came back, but its script may have run unseen. */
+      readonly mayHaveActed?: boolean;
     }
   /** The signalling script arrived incomplete and refused to run: nothing was sent. */
   | {readonly reason: 'script-refused'; readonly host: HostName}
