@@ -14,16 +14,7 @@ export interface Load {
 }
 
 export function isApprover(person: Person, policy: Policy): boolean {
-  return policy.approvers.some((approver) => {
-    switch (approver.kind) {
-      case 'os-user':
-        return person.kind === 'os-user' && person.name === approver.name;
-      case 'slack-user':
-        return person.kind === 'slack-user' && person.id === approver.id;
-      case 'slack-group':
-        return person.kind === 'slack-user' && person.groups.includes(approver.id);
-    }
-  });
+  return policy.approvers.some((approver) => isMeant(person, approver));
 }
 
 /** Why this request may not open a run; null if it may. A dry run signals nothing and needs neither approver nor act mode. */
@@ -134,4 +125,15 @@ export function approverName(approver: Approver): string {
 
 function breakGlassOpen(person: Person, policy: Policy): boolean {
   return policy.breakGlass && person.kind === 'os-user';
+}
+
+function isMeant(person: Person, approver: Approver): boolean {
+  switch (approver.kind) {
+    case 'os-user':
+      return person.kind === 'os-user' && person.name === approver.name;
+    case 'slack-user':
+      return person.kind === 'slack-user' && person.id === approver.id;
+    case 'slack-group':
+      return person.kind === 'slack-user' && person.groups.includes(approver.id);
+  }
 }

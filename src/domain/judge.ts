@@ -6,6 +6,14 @@ import type {GpuChange, Outcome, OutcomeWord, Survivor} from './outcome.ts';
 import type {Plan, Target} from './plan.ts';
 import {isSameProcess} from './process.ts';
 import {titleOf} from './roles.ts';
+import type {Signal} from './signal.ts';
+
+/** The last thing tried on one target. `signalled`: some signal went out to it, or may have. */
+export interface AttemptResult {
+  readonly signal: Signal;
+  readonly result: OrderResult;
+  readonly signalled: boolean;
+}
 
 export interface JudgeInput {
   readonly plan: Plan;
@@ -14,7 +22,7 @@ export interface JudgeInput {
   /** The closing look; null if none came back. */
   readonly after: Diagnosis | null;
   /** Last known result per PID. */
-  readonly results: ReadonlyMap<number, {readonly result: OrderResult; readonly signalled: boolean}>;
+  readonly results: ReadonlyMap<number, AttemptResult>;
   readonly observations: ReadonlyMap<number, Observation>;
   readonly freedAfterMs: number | null;
   /** What cut the run short, if anything did. */
@@ -135,7 +143,7 @@ function whyAlive(target: Target, seen: Survivor['observation'], input: JudgeInp
     case 'unreadable':
       return 'cannot-see';
     case 'sent':
-      return seen === 'stuck' ? 'stuck-in-kernel' : 'ignored-sigterm';
+      return last.signal === 'SIGKILL' ? 'stuck-in-kernel' : 'ignored-sigterm';
     case 'gone':
     case 'replaced':
     case 'not-holding':

@@ -54,7 +54,8 @@ export type RunEvent =
     }
   | {readonly kind: 'denied'; readonly atMs: number; readonly by: Person; readonly reason: string | null}
   | {readonly kind: 'expired'; readonly atMs: number}
-  | {readonly kind: 'cancelled'; readonly atMs: number; readonly by: Person; readonly reason: string | null}
+  /** `by`: personId of whoever stopped it. */
+  | {readonly kind: 'cancelled'; readonly atMs: number; readonly by: string; readonly reason: string | null}
   /** The fresh look before the first signal; `drift` in one line per difference. */
   | {readonly kind: 'rechecked'; readonly atMs: number; readonly snapshot: Snapshot; readonly drift: readonly Drift[]}
   /** Written before the exec that sends it. After a crash this is looked at, never sent again. */

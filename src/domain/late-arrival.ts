@@ -1,0 +1,36 @@
+/** A signalling exec that was lost may still run on the host, until the host's uptime has passed its limit. */
+import type {Failure} from './failure.ts';
+import type {Run} from './run.ts';
+import type {Snapshot} from './snapshot.ts';
+
+/** The failure to answer with while an earlier run's signal may still arrive on this machine; null if none can. */
+export function lateArrival(runs: readonly Run[], snapshot: Snapshot): Failure | null {
+  for (const run of runs) {
+    const untilUptimeMs = doubtfulUntil(run, snapshot.machine.bootId);
+    if (untilUptimeMs !== null && snapshot.uptimeMs < untilUptimeMs) {
+      return {
+        reason: 'signal-may-still-arrive',
+        host: snapshot.host,
+        runId: run.id,
+        waitMs: untilUptimeMs - snapshot.uptimeMs,
+      };
+    }
+  }
+  return null;
+}
+
+/** The latest "not after uptime" of an intent in this boot that no result answers; null if every intent is answered. */
+function doubtfulUntil(run: Run, bootId: string): number | null {
+  let until: number | null = null;
+  run.events.forEach((event, at) => {
+    if (event.kind !== 'signal-intended' || event.machine.bootId !== bootId) return;
+    const answered = new Set(
+      run.events
+        .slice(at + 1)
+        .flatMap((later) => (later.kind === 'signal-result' && later.rung === event.rung ? [later.pid] : [])),
+    );
+    if (event.identities.some((identity) => !answered.has(identity.pid)))
+      until = Math.max(until ?? 0, event.notAfterUptimeMs);
+  });
+  return until;
+}

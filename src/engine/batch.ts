@@ -1,0 +1,70 @@
+/** One rung of the ladder as a signalling command. */
+import type {Move} from '../domain/escalation.ts';
+import {expectations} from '../domain/expect-memory.ts';
+import type {ExpectedMemory, SignalBatch} from '../domain/order.ts';
+import {type Person, personId} from '../domain/person.ts';
+import type {Plan, Target} from '../domain/plan.ts';
+import type {Policy} from '../domain/policy.ts';
+import type {Run} from '../domain/run.ts';
+import type {Ladder} from './ladder.ts';
+import type {Look} from './survey.ts';
+
+export interface BatchInput {
+  readonly run: Run;
+  readonly move: Exclude<Move, {readonly do: 'stop'}>;
+  readonly approved: {readonly plan: Plan; readonly targets: readonly Target[]; readonly look: Look};
+  readonly ladder: Ladder;
+  readonly policy: Policy;
+  /** Monotonic ms at the fresh look, and now: how far the host's uptime has gone on since. */
+  readonly lookedAtTicks: number;
+  readonly nowTicks: number;
+  readonly approvedBy: Person;
+}
+
+export function batchFor(input: BatchInput): SignalBatch {
+  const {run, move, approved, ladder, policy} = input;
+  const left = ladder.left();
+  const byPid = new Map(left.map((target) => [target.identity.pid, target]));
+  const signal = move.do === 'signal' ? move.signal : 'SIGTERM';
+  const ordered = move.do === 'signal' ? move.pids.flatMap((pid) => byPid.get(pid) ?? []) : [];
+  // Those that cannot take SIGTERM are not waited for while only SIGTERM is out.
+  const waitedFor =
+    move.do === 'signal' && move.signal === 'SIGKILL' ? left : left.filter((target) => target.takesTerm);
+  // Memory is worth watching once nobody is left to be signalled.
+  const proves = move.last || waitedFor.length === left.length;
+  return {
+    runId: run.id,
+    requester: word(requesterOf(run)),
+    approver: word(personId(input.approvedBy)),
+    machine: approved.plan.machine,
+    notAfterUptimeMs: Math.round(
+      approved.look.snapshot.uptimeMs + (input.nowTicks - input.lookedAtTicks) + policy.lateAfterMs,
+    ),
+    orders: ordered.map((target) => ({identity: target.identity, signal, mustHoldDevice: target.holdsDevice})),
+    watch: waitedFor.map((target) => target.identity),
+    watchMs: Math.round(move.watchMs),
+    final: move.last,
+    expected: proves ? expectedMemory(approved) : [],
+    verifyMs: approved.plan.verifyMs,
+    stalledMs: approved.plan.stalledMs,
+  };
+}
+
+/** Only GPUs that a target uses are watched: a neighbour's coming and going is no part of this run. */
+function expectedMemory(approved: BatchInput['approved']): readonly ExpectedMemory[] {
+  const touched = new Set(approved.targets.flatMap((target) => target.gpuUuids));
+  const requested = new Set(approved.plan.gpus.filter((gpu) => gpu.requested).map((gpu) => gpu.gpuUuid));
+  return expectations(approved.look.diagnosis, approved.targets, requested)
+    .filter((gpu) => touched.has(gpu.gpuUuid))
+    .map((gpu) => ({gpuUuid: gpu.gpuUuid, atMostMiB: gpu.afterAtMostMiB}));
+}
+
+/** The host's journal line is made of words: everything else becomes a dot. */
+function word(text: string): string {
+  return text.replaceAll(/[^A-Za-z0-9:._-]/g, '.').slice(0, 64) || 'unknown';
+}
+
+function requesterOf(run: Run): string {
+  const first = run.events[0];
+  return first?.kind === 'requested' ? personId(first.request.requester) : 'unknown';
+}

@@ -1,0 +1,27 @@
+/** What every act of the engine is given. Nothing here is global. */
+import type {Host, HostName} from '../domain/host.ts';
+import type {Policy} from '../domain/policy.ts';
+import type {LeaseOwner} from '../domain/run.ts';
+import type {Announcer, Clock, Digest, IsAlive, Log, NewRunId, RemoteHosts, RunStore} from './ports.ts';
+
+export interface EngineDeps {
+  readonly hosts: ReadonlyMap<HostName, Host>;
+  readonly remote: RemoteHosts;
+  readonly store: RunStore;
+  readonly policy: Policy;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly announcer: Announcer;
+  readonly newRunId: NewRunId;
+  readonly digest: Digest;
+  readonly isAlive: IsAlive;
+  /** Who holds the leases that this program takes. */
+  readonly owner: LeaseOwner;
+}
+
+/** The host of this name; asking for one that is not in the hosts file is a bug here, since edges check names first. */
+export function hostOf(deps: EngineDeps, name: HostName): Host {
+  const host = deps.hosts.get(name);
+  if (host === undefined) throw new Error(`Internal error: host ${name} is not in the hosts file`);
+  return host;
+}

@@ -1,0 +1,206 @@
+/** What is known of each target while the ladder is walked: signals intended, results heard, states seen. */
+import type {LadderState, LadderTarget} from '../domain/escalation.ts';
+import type {AttemptResult} from '../domain/judge.ts';
+import type {Observation, OrderResult, SignalEvent} from '../domain/order.ts';
+import type {Plan, Target} from '../domain/plan.ts';
+import type {GoChoice, RunEvent} from '../domain/run.ts';
+import type {Signal} from '../domain/signal.ts';
+import type {Snapshot} from '../domain/snapshot.ts';
+import type {Clock} from './ports.ts';
+
+interface Known {
+  readonly target: Target;
+  readonly attempts: Signal[];
+  seen: Observation;
+  excluded: boolean;
+  last: OrderResult | null;
+  signalled: boolean;
+  /** False from an intent until its result is heard. */
+  answered: boolean;
+}
+
+/** Samples of memory kept per rung: the first, the last and every change, up to this many. */
+const MEMORY_SAMPLES = 60;
+
+export class Ladder {
+  readonly #known: ReadonlyMap<number, Known>;
+  readonly #clock: Clock;
+  #firstTicks: number | null = null;
+  #lastSentUptimeMs: number | null = null;
+  #settledUptimeMs: number | null = null;
+  #heard: SignalEvent[] = [];
+  readonly #once = new Set<string>();
+
+  constructor(targets: readonly Target[], clock: Clock) {
+    this.#known = new Map(
+      targets.map((target) => [
+        target.identity.pid,
+        {target, attempts: [], seen: 'alive', excluded: false, last: null, signalled: false, answered: true},
+      ]),
+    );
+    this.#clock = clock;
+  }
+
+  state(choice: GoChoice, plan: Plan): LadderState {
+    return {
+      targets: [...this.#known.values()].map(
+        (one): LadderTarget => ({
+          pid: one.target.identity.pid,
+          role: one.target.role,
+          takesTerm: one.target.takesTerm,
+          attempts: one.attempts,
+          seen: one.seen,
+          excluded: one.excluded,
+        }),
+      ),
+      choice,
+      graceMs: plan.graceMs,
+      memberDelayMs: plan.memberDelayMs,
+      sinceFirstMs: this.#firstTicks === null ? 0 : this.#clock.ticks() - this.#firstTicks,
+    };
+  }
+
+  intend(pids: readonly number[], signal: Signal): void {
+    this.#firstTicks ??= this.#clock.ticks();
+    for (const pid of pids) {
+      const one = this.#known.get(pid);
+      if (one === undefined) continue;
+      one.attempts.push(signal);
+      one.answered = false;
+    }
+  }
+
+  /** Takes an event once, whether it came live or in the closing transcript. */
+  hear(event: SignalEvent): void {
+    const key = JSON.stringify(event);
+    if (event.kind === 'heartbeat' || this.#once.has(key)) return;
+    this.#once.add(key);
+    this.#heard.push(event);
+    if (event.kind === 'order') this.#order(event.pid, event.result, event.uptimeMs);
+    if (event.kind === 'seen') this.#see(event.pid, event.observation);
+    if (event.kind === 'settled' && event.how === 'expected') this.#settledUptimeMs = event.uptimeMs;
+  }
+
+  /** A whole look instead of events: after a lost connection. */
+  see(snapshot: Snapshot): void {
+    for (const [pid, one] of this.#known) {
+      const process = snapshot.processes.find((candidate) => candidate.pid === pid);
+      if (process === undefined) this.#see(pid, 'gone');
+      else if (process.startTicks !== one.target.identity.startTicks) this.#see(pid, 'replaced');
+      else if (process.state === 'Z' && process.threads <= 1) this.#see(pid, 'zombie');
+      else this.#see(pid, process.state === 'D' ? 'stuck' : 'alive');
+    }
+  }
+
+  /** The targets that still stand and may be signalled, as the plan has them. */
+  left(): readonly Target[] {
+    return [...this.#known.values()]
+      .filter((one) => !one.excluded && (one.seen === 'alive' || one.seen === 'stuck'))
+      .map((one) => one.target);
+  }
+
+  /** Events of this rung to be stored; heard ones are let go of. */
+  drain(rung: number, atMs: number): RunEvent[] {
+    const events: RunEvent[] = [];
+    let samples = 0;
+    for (const event of this.#heard) {
+      switch (event.kind) {
+        case 'order':
+          events.push({
+            kind: 'signal-result',
+            atMs,
+            rung,
+            pid: event.pid,
+            signal: event.signal,
+            result: event.result,
+            detail: event.detail,
+            uptimeMs: event.uptimeMs,
+          });
+          break;
+        case 'seen':
+          events.push({kind: 'seen', atMs, pid: event.pid, observation: event.observation, uptimeMs: event.uptimeMs});
+          break;
+        case 'memory':
+          samples += 1;
+          if (samples <= MEMORY_SAMPLES)
+            events.push({kind: 'memory', atMs, uptimeMs: event.uptimeMs, usedMiB: event.usedMiB});
+          break;
+        case 'settled':
+          events.push({kind: 'settled', atMs, how: event.how, uptimeMs: event.uptimeMs});
+          break;
+        case 'heartbeat':
+          break;
+      }
+    }
+    this.#heard = [];
+    return events;
+  }
+
+  results(): ReadonlyMap<number, AttemptResult> {
+    const results = new Map<number, AttemptResult>();
+    for (const [pid, one] of this.#known) {
+      const signal = one.attempts.at(-1);
+      if (signal === undefined) continue;
+      // An intent without an answer may have been delivered: it counts as sent until a look says otherwise.
+      results.set(pid, {signal, result: one.last ?? 'sent', signalled: one.signalled || one.last === null});
+    }
+    return results;
+  }
+
+  pids(): readonly number[] {
+    return [...this.#known.keys()];
+  }
+
+  /** Targets still standing whose last signal was intended and never answered for. */
+  doubtful(): readonly Target[] {
+    return this.left().filter((target) => this.#known.get(target.identity.pid)?.answered === false);
+  }
+
+  observations(): ReadonlyMap<number, Observation> {
+    return new Map([...this.#known].map(([pid, one]) => [pid, one.seen]));
+  }
+
+  /** From the last signal to memory verified, by the host's clock; null if not both happened. */
+  freedAfterMs(): number | null {
+    if (this.#lastSentUptimeMs === null || this.#settledUptimeMs === null) return null;
+    return this.#settledUptimeMs >= this.#lastSentUptimeMs ? this.#settledUptimeMs - this.#lastSentUptimeMs : null;
+  }
+
+  /** True if this look came after the last signal. */
+  isSettledBy(snapshot: Snapshot): boolean {
+    return this.#lastSentUptimeMs === null || snapshot.uptimeMs >= this.#lastSentUptimeMs;
+  }
+
+  #order(pid: number, result: OrderResult, uptimeMs: number): void {
+    const one = this.#known.get(pid);
+    if (one === undefined) return;
+    one.last = result;
+    one.answered = true;
+    switch (result) {
+      case 'sent':
+        one.signalled = true;
+        this.#lastSentUptimeMs = uptimeMs;
+        break;
+      case 'gone':
+        one.seen = 'gone';
+        break;
+      case 'replaced':
+        one.seen = 'replaced';
+        break;
+      case 'not-holding':
+      case 'unreadable':
+      case 'other-machine':
+      case 'late':
+      case 'denied-by-host':
+      case 'not-permitted':
+      case 'failed':
+        one.excluded = true;
+        break;
+    }
+  }
+
+  #see(pid: number, observation: Observation): void {
+    const one = this.#known.get(pid);
+    if (one !== undefined) one.seen = observation;
+  }
+}

@@ -1,0 +1,139 @@
+/** From a request to a plan that waits for a go. Nothing is signalled here. */
+import {refusePlan, refuseRequest} from '../domain/authority.ts';
+import type {Diagnosis} from '../domain/diagnosis.ts';
+import {type Failure, fail, ok, type Result} from '../domain/failure.ts';
+import {judge} from '../domain/judge.ts';
+import {lateArrival} from '../domain/late-arrival.ts';
+import {digestText, makePlan} from '../domain/make-plan.ts';
+import {personId} from '../domain/person.ts';
+import type {Plan} from '../domain/plan.ts';
+import type {ReclaimRequest} from '../domain/request.ts';
+import type {Run} from '../domain/run.ts';
+import {bareOutcome, close, commit} from './commit.ts';
+import {type EngineDeps, hostOf} from './deps.ts';
+import {survey} from './survey.ts';
+
+export interface Proposal {
+  readonly run: Run;
+  readonly plan: Plan;
+  readonly digest: string;
+  readonly diagnosis: Diagnosis;
+}
+
+/** How far back an earlier look may tell whose child a process was. */
+const EARLIER_LOOKS_MS = 7 * 24 * 3_600_000;
+
+/**
+ * Opens a run, surveys, diagnoses, plans, and leaves the plan waiting for a go. A plan without targets and a dry run
+ * close at once; so does every failure, with its reason in the run.
+ */
+export async function propose(deps: EngineDeps, request: ReclaimRequest): Promise<Result<Proposal>> {
+  const refused = await refuse(deps, request);
+  if (refused !== null) return fail(refused);
+  const nowMs = deps.clock.now();
+  const opened = await deps.store.open({
+    id: deps.newRunId(),
+    host: request.host,
+    atMs: nowMs,
+    requester: personId(request.requester),
+    event: {kind: 'requested', atMs: nowMs, request},
+    owner: deps.owner,
+  });
+  if (!opened.ok)
+    return fail({reason: 'host-busy', host: request.host, runId: opened.busy.id, by: requesterOf(opened.busy)});
+  deps.announcer.announce(opened.run, opened.run.events);
+
+  const look = await survey(deps, request.host, {match: request.match, pids: request.pids});
+  if (!look.ok) return end(deps, opened.run, look.failure);
+  const {snapshot, diagnosis} = look.value;
+  const late = lateArrival(await deps.store.recent(50), snapshot);
+  if (late !== null) return end(deps, opened.run, late);
+  const surveyed = await commit(deps, opened.run, 'looking', [{kind: 'surveyed', atMs: deps.clock.now(), snapshot}], {
+    machine: {bootId: snapshot.machine.bootId, pidNamespace: snapshot.machine.pidNamespace},
+  });
+  if (!surveyed.ok) return end(deps, opened.run, surveyed.failure);
+
+  const earlier = await deps.store.looksAt(request.host, snapshot.machine.bootId, nowMs - EARLIER_LOOKS_MS);
+  const baselines = await deps.store.baselines(snapshot.gpus.map((gpu) => gpu.uuid));
+  const made = makePlan({
+    runId: surveyed.value.id,
+    version: 1,
+    diagnosis,
+    request,
+    context: {host: hostOf(deps, request.host), policy: deps.policy, baselines},
+    earlier,
+    nowMs: deps.clock.now(),
+  });
+  if (!made.ok) return end(deps, surveyed.value, made.failure);
+  const tooMany = refusePlan(made.value, deps.policy);
+  if (tooMany !== null) return end(deps, surveyed.value, tooMany);
+  return wait(deps, surveyed.value, made.value, diagnosis, request);
+}
+
+async function wait(
+  deps: EngineDeps,
+  run: Run,
+  plan: Plan,
+  diagnosis: Diagnosis,
+  request: ReclaimRequest,
+): Promise<Result<Proposal>> {
+  const atMs = deps.clock.now();
+  const digest = deps.digest(digestText(plan));
+  const expiresAtMs = atMs + deps.policy.approvalMs;
+  const planned = {kind: 'planned', atMs, plan, digest, expiresAtMs} as const;
+  if (plan.targets.length === 0 || request.dryRun) {
+    const measured = judge({
+      plan,
+      before: diagnosis,
+      after: diagnosis,
+      results: new Map(),
+      observations: new Map(),
+      freedAfterMs: null,
+      because: null,
+      toleranceMiB: deps.policy.toleranceMiB,
+    });
+    const closed = await close(
+      deps,
+      run,
+      {...measured, survivors: [], word: request.dryRun && plan.targets.length > 0 ? 'dry-run' : 'nothing-to-do'},
+      [planned],
+    );
+    return closed.ok ? ok({run: closed.value, plan, digest, diagnosis}) : closed;
+  }
+  const waiting = await commit(deps, run, 'awaiting-go', [planned], {
+    openApproval: {digest, expiresAtMs},
+    releaseLease: true,
+  });
+  return waiting.ok ? ok({run: waiting.value, plan, digest, diagnosis}) : waiting;
+}
+
+async function refuse(deps: EngineDeps, request: ReclaimRequest): Promise<Failure | null> {
+  const nowMs = deps.clock.now();
+  const open = await deps.store.openRuns();
+  const mine = await deps.store.countBy(personId(request.requester), nowMs - deps.policy.limits.runsPerPersonMs);
+  return refuseRequest({
+    person: request.requester,
+    host: hostOf(deps, request.host),
+    policy: deps.policy,
+    load: {
+      openRuns: open.length,
+      byPerson: mine.count,
+      oldestByPersonAtMs: mine.oldestAtMs,
+      paused: await deps.store.paused(),
+    },
+    dryRun: request.dryRun,
+    nowMs,
+  });
+}
+
+async function end(deps: EngineDeps, run: Run, failure: Failure): Promise<Result<Proposal>> {
+  const atMs = deps.clock.now();
+  const closed = await close(deps, run, bareOutcome('failed', failure), [{kind: 'failed', atMs, failure}]);
+  if (!closed.ok) deps.log.error({runId: run.id}, 'could not close a failed run');
+  return fail(failure);
+}
+
+function requesterOf(run: Run): string {
+  const first = run.events[0];
+  return first?.kind === 'requested' ? personId(first.request.requester) : 'unknown';
+}

@@ -1,0 +1,55 @@
+/** One look at a host: probe, parse, remember. Signals nothing. */
+
+import {diagnose} from '../domain/diagnose.ts';
+import type {Diagnosis} from '../domain/diagnosis.ts';
+import {ok, type Result} from '../domain/failure.ts';
+import type {HostName} from '../domain/host.ts';
+import {parseProbe} from '../domain/parse/probe-output.ts';
+import {INITIAL_PID_NAMESPACE} from '../domain/process.ts';
+import {mibOf, type Snapshot} from '../domain/snapshot.ts';
+import {type EngineDeps, hostOf} from './deps.ts';
+
+export interface Look {
+  readonly snapshot: Snapshot;
+  readonly diagnosis: Diagnosis;
+}
+
+/** Literals are always the policy's workloads; `match` is the request's own. `pids` are wanted even if they hold nothing. */
+export async function survey(
+  deps: EngineDeps,
+  name: HostName,
+  wanted: {readonly match: string | null; readonly pids: readonly number[]},
+): Promise<Result<Look>> {
+  const literals = [
+    ...new Set([
+      ...deps.policy.workloads.flatMap((workload) => workload.literals),
+      ...(wanted.match === null ? [] : [wanted.match]),
+    ]),
+  ];
+  const answer = await deps.remote.host(name).probe({literals, pids: wanted.pids});
+  if (!answer.ok) return answer;
+  const parsed = parseProbe(answer.value, deps.clock.now());
+  if (!parsed.ok) return parsed;
+  const snapshot = parsed.value;
+  await remember(deps, snapshot);
+  return ok({snapshot, diagnosis: await diagnoseWithMemory(deps, snapshot)});
+}
+
+export async function diagnoseWithMemory(deps: EngineDeps, snapshot: Snapshot): Promise<Diagnosis> {
+  const baselines = await deps.store.baselines(snapshot.gpus.map((gpu) => gpu.uuid));
+  return diagnose(snapshot, {host: hostOf(deps, snapshot.host), policy: deps.policy, baselines});
+}
+
+/** Keeps the look, and a GPU's figure as its baseline where nobody holds it and nothing was hidden from us. */
+async function remember(deps: EngineDeps, snapshot: Snapshot): Promise<void> {
+  await deps.store.keepLook(snapshot);
+  const inSight =
+    snapshot.sight.full &&
+    (snapshot.machine.pidNamespace === INITIAL_PID_NAMESPACE || hostOf(deps, snapshot.host).labPidNamespace);
+  if (!inSight || snapshot.smi.state !== 'answered' || snapshot.holdings.length > 0 || snapshot.charges.length > 0)
+    return;
+  for (const gpu of snapshot.gpus) {
+    const usedMiB = mibOf(gpu.usedMiB);
+    if (usedMiB !== null && gpu.fault === null) await deps.store.noteBaseline(gpu.uuid, usedMiB, snapshot.takenAtMs);
+  }
+}
