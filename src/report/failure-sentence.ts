@@ -1,0 +1,100 @@
+/** Each failure in one sentence: what, with the names in it, and the way out. The only place that speaks of failures. */
+import type {Failure} from '../domain/failure.ts';
+import {clockTime, dateTime, plural, ranges, span} from './amounts.ts';
+import {safeLine} from './safe-text.ts';
+import {sshSentence} from './ssh-sentence.ts';
+
+export function failureSentence(failure: Failure): string {
+  switch (failure.reason) {
+    case 'probe-unreadable':
+      return `${failure.host}: the look came back unreadable (${failure.section}: ${safeLine(failure.detail)}), so nothing is known and nothing was sent; "gpu-reclaim probe ${failure.host}" saves what the host said.`;
+    case 'transcript-unreadable':
+      return `${safeLine(failure.path)} is no readable transcript (${safeLine(failure.detail)}); save one with "gpu-reclaim probe HOST".`;
+    case 'verb-unknown':
+      return `"${safeLine(failure.verb, 40)}" is no command${nearest(failure.nearest)}; "gpu-reclaim help" lists them.`;
+    case 'host-unknown':
+      return `"${safeLine(failure.host, 60)}" is not in the hosts file${nearest(failure.nearest)}; "gpu-reclaim hosts" lists the names.`;
+    case 'host-is-address':
+      return `"${safeLine(failure.host, 60)}" is an address; only names from the hosts file are accepted${among(failure.known)}.`;
+    case 'host-missing':
+      return `${failure.verb} needs a host${among(failure.known)}.`;
+    case 'one-host-only':
+      return `One host a run, but ${failure.hosts.length} were named (${safeLine(failure.hosts.join(', '), 80)}); ask for each by itself.`;
+    case 'argument-bad':
+      return `${failure.argument}=${safeLine(failure.value, 40)} does not read; expected ${failure.expected}.`;
+    case 'argument-unknown':
+      return `"${safeLine(failure.argument, 40)}" is no argument here${nearest(failure.nearest)}.`;
+    case 'gpu-absent':
+      return `${failure.host} has no GPU ${safeLine(failure.asked, 20)}; it has ${failure.present.length === 0 ? 'none' : ranges(failure.present)}.`;
+    case 'config-bad':
+      return [
+        `${plural(failure.mistakes.length, 'mistake', 'mistakes')} in the configuration:`,
+        ...failure.mistakes.map(
+          (one) =>
+            `  ${one.file}${one.path === '' ? '' : `: ${safeLine(one.path)}`}: ${safeLine(one.problem)}. ${safeLine(one.wayOut)}`,
+        ),
+      ].join('\n');
+    case 'host-observe-only':
+      return `${failure.host} is in observe mode: it can be looked at, never signalled. An admin may set "mode: act" for it in the hosts file.`;
+    case 'host-busy':
+      return `${failure.host} is busy with run ${short(failure.runId)} by ${safeLine(failure.by)}; "gpu-reclaim show ${short(failure.runId)}" tells more, "gpu-reclaim cancel ${short(failure.runId)}" stops it.`;
+    case 'machine-busy':
+      return `${failure.host} is the same machine as ${failure.otherHost}, which is busy with run ${short(failure.runId)}; wait for it or cancel it.`;
+    case 'too-many-open-runs':
+      return `${failure.limit} runs are open already, the most that the policy allows; "gpu-reclaim runs" lists them.`;
+    case 'too-many-runs-by-person':
+      return `${safeLine(failure.person)} has asked for ${failure.limit} runs in ${span(failure.windowMs)}, the most that the policy allows; again at ${clockTime(failure.againAtMs)} UTC.`;
+    case 'too-many-targets':
+      return `The plan would signal ${failure.count} processes outside one workload, the policy allows ${failure.limit}; narrow it with gpus=, match= or pid=.`;
+    case 'paused':
+      return `Paused by ${safeLine(failure.by)} at ${dateTime(failure.atMs)}: nothing is signalled until an approver says "gpu-reclaim resume".`;
+    case 'no-approvers':
+      return 'No approver is configured, so nobody could give the go; list approvers in the policy file.';
+    case 'not-an-approver':
+      return failure.approvers.length === 0
+        ? `${safeLine(failure.person)} is no approver.`
+        : `${safeLine(failure.person)} is no approver; ask ${safeLine(failure.approvers.join(', '))}.`;
+    case 'needs-another-approver':
+      return `This plan reaches beyond ghosts and your own processes, so another approver must give the go${failure.approvers.length === 0 ? '' : ` (${safeLine(failure.approvers.join(', '))})`}${failure.breakGlass ? '; if nobody is awake, give a reason="…" and it goes ahead as break-glass, announced to all' : ''}.`;
+    case 'break-glass-needs-reason':
+      return `${safeLine(failure.person)} is no listed approver, so this go is break-glass: it needs reason="…", which everybody will read.`;
+    case 'already-decided':
+      return `Run ${short(failure.runId)} was ${safeLine(failure.decision)} by ${safeLine(failure.by)} at ${clockTime(failure.atMs)} UTC; "gpu-reclaim show ${short(failure.runId)}" tells how it ended.`;
+    case 'approval-expired':
+      return `The plan of run ${short(failure.runId)} expired at ${clockTime(failure.atMs)} UTC and nothing was sent; ask again for a fresh look.`;
+    case 'plan-outdated':
+      return `That go is for plan ${safeLine(failure.given, 12) || 'another'}, but plan ${failure.current.slice(0, 8)} waits now; look at it with "gpu-reclaim show ${short(failure.runId)}" and confirm that one.`;
+    case 'confirmation-mismatch':
+      return `"${safeLine(failure.given, 60)}" is not the confirmation of this plan; type exactly "${failure.expected}".`;
+    case 'no-terminal':
+      return `A go needs a terminal to be typed in; without one, confirm this very plan with --confirm ${failure.confirm}`;
+    case 'run-unknown':
+      return `No run starts with "${safeLine(failure.given, 24)}"${nearest(failure.nearest)}; "gpu-reclaim runs" lists them.`;
+    case 'run-ended':
+      return `Run ${short(failure.runId)} is over (${safeLine(failure.outcome)}); nothing was sent for this.`;
+    case 'nothing-pending':
+      return `No plan waits for a go on ${failure.host}; make one with "gpu-reclaim reclaim ${failure.host}".`;
+    case 'signal-may-still-arrive':
+      return `A signal of run ${short(failure.runId)} was lost on its way to ${failure.host} and may still arrive for ${span(failure.waitMs)}; ask again after that.`;
+    case 'store-unwritable':
+      return `The store ${safeLine(failure.path)} cannot be written (${safeLine(failure.detail)}), so nothing was sent; free space or mend its rights, then ask again.`;
+    case 'store-unreadable':
+      return `The store ${safeLine(failure.path)} cannot be read (${safeLine(failure.detail)}).`;
+    default:
+      return sshSentence(failure);
+  }
+}
+
+function short(id: string): string {
+  return id.slice(0, 6);
+}
+
+function nearest(names: readonly string[]): string {
+  return names.length === 0 ? '' : `; did you mean ${names.map((name) => `"${safeLine(name, 60)}"`).join(' or ')}?`;
+}
+
+function among(names: readonly string[]): string {
+  if (names.length === 0) return '';
+  const shown = names.slice(0, 8).join(', ');
+  return ` (${safeLine(names.length > 8 ? `${shown}, and ${names.length - 8} more` : shown)})`;
+}
