@@ -1,0 +1,51 @@
+/** What the program gets of its files and environment: complete, nothing optional left, every path absolute. */
+import type {Host, HostName} from '../domain/host.ts';
+import type {Policy} from '../domain/policy.ts';
+import type {Secret} from '../secret.ts';
+
+export interface Config {
+  /** In the order of the hosts file. */
+  readonly hosts: ReadonlyMap<HostName, HostEntry>;
+  readonly policy: Policy;
+  /** The store's file; its folder may not exist yet. */
+  readonly databasePath: string;
+  readonly logLevel: LogLevel;
+  readonly hostsPath: string;
+  /** May name a file that is not there: then the policy is the built-in one. */
+  readonly policyPath: string;
+}
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface HostEntry {
+  readonly host: Host;
+  readonly access: HostAccess;
+}
+
+/** The same shape as the ssh room's, declared again because config knows no edge; a test holds the two together. */
+export interface HostAccess {
+  readonly name: HostName;
+  readonly address: string;
+  readonly port: number;
+  readonly look: Credential;
+  readonly act: Credential | null;
+  readonly hostKeys: HostKeys;
+  readonly sudo: boolean;
+  readonly extraPath: readonly string[];
+  readonly libraryPath: readonly string[];
+  readonly deviceFolder: string;
+}
+
+export interface Credential {
+  readonly user: string;
+  readonly key: KeySource;
+}
+
+export type KeySource =
+  | {readonly kind: 'file'; readonly path: string; readonly passphrase: Secret | null}
+  | {readonly kind: 'agent'; readonly socket: string; readonly fingerprint: string | null};
+
+export type HostKeys =
+  | {readonly kind: 'pinned'; readonly keys: readonly string[]}
+  | {readonly kind: 'known-hosts'; readonly path: string};
