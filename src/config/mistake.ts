@@ -35,7 +35,8 @@ export function written(at: Place): string {
 
 function overlap(cause: Mistake, mistake: Mistake): boolean {
   const [a, b] = [withoutHost(cause.at), withoutHost(mistake.at)];
-  const reaches = cause.at[0] === 'defaults' || (cause.at[0] === mistake.at[0] && cause.at[1] === mistake.at[1]);
+  const sameHost = cause.at[0] === mistake.at[0] && (mistake.at.length === 1 || cause.at[1] === mistake.at[1]);
+  const reaches = cause.at[0] === 'defaults' || sameHost;
   return reaches && a.slice(0, b.length).every((key, nth) => key === b[nth]);
 }
 

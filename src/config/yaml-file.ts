@@ -32,7 +32,7 @@ export function readYamlFile(path: string): YamlFile {
 function parseYaml(file: string, text: string): Read<unknown> {
   const lines = new LineCounter();
   const document = parseDocument(text, {lineCounter: lines, prettyErrors: false, customTags: []});
-  const mistakes = [...document.errors, ...document.warnings].map((error) => syntaxMistake(file, error, lines));
+  const mistakes = syntaxMistakes(file, [...document.errors, ...document.warnings], lines);
   visit(document, {
     Pair(_, pair) {
       // It would vanish between YAML and the schema, and with it a host's rules.
@@ -52,10 +52,16 @@ function parseYaml(file: string, text: string): Read<unknown> {
   }
 }
 
-function syntaxMistake(file: string, error: YAMLError, lines: LineCounter): Mistake {
-  const {line, col} = lines.linePos(error.pos[0]);
-  const problem = `is no right YAML at line ${line}, column ${col}: ${error.message.split('\n')[0]}`;
-  return {file, at: [], problem, wayOut: `look at line ${line} and the one before it: indentation, quotes, colons`};
+/** One a line: a bracket left open is told again by each that surrounds it. */
+function syntaxMistakes(file: string, errors: readonly YAMLError[], lines: LineCounter): Mistake[] {
+  const byLine = new Map<number, Mistake>();
+  for (const error of errors) {
+    const {line, col} = lines.linePos(error.pos[0]);
+    const problem = `is no right YAML at line ${line}, column ${col}: ${error.message.split('\n')[0]}`;
+    const wayOut = `look at line ${line} and the one before it: indentation, quotes, colons`;
+    if (!byLine.has(line)) byLine.set(line, {file, at: [], problem, wayOut});
+  }
+  return [...byLine.values()];
 }
 
 function failed(file: string, problem: string, wayOut: string) {

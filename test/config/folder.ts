@@ -1,13 +1,14 @@
 /** A home folder with keys and known_hosts as the example file expects them, for one test file. */
 import {execFileSync} from 'node:child_process';
-import {chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 
 export interface Folder {
   readonly home: string;
   path(name: string): string;
-  write(name: string, text: string, mode?: number): string;
+  write(name: string, content: string | Buffer, mode?: number): string;
+  link(name: string, to: string): void;
   remove(): void;
 }
 
@@ -24,12 +25,17 @@ export function makeFolder(): Folder {
   const folder: Folder = {
     home,
     path: (name) => join(home, name),
-    write: (name, text, mode = 0o600) => {
+    write: (name, content, mode = 0o600) => {
       const path = join(home, name);
       mkdirSync(dirname(path), {recursive: true});
-      writeFileSync(path, text);
+      writeFileSync(path, content);
       chmodSync(path, mode);
       return path;
+    },
+    link: (name, to) => {
+      const path = join(home, name);
+      mkdirSync(dirname(path), {recursive: true});
+      symlinkSync(to, path);
     },
     remove: () => rmSync(home, {recursive: true, force: true}),
   };
