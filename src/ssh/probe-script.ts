@@ -1,5 +1,6 @@
 /** The text that one probe sends: constant script files, then one line with the data. */
 import {readFileSync} from 'node:fs';
+import {toPattern} from '../domain/parse/matches.ts';
 import type {ProbeRequest} from '../engine/ports.ts';
 import {quote} from './quote.ts';
 
@@ -16,17 +17,21 @@ export function scriptText(name: string): string {
 
 /** Every function that `probe` needs, `frame.sh` first: what the signalling script puts in front of its own text. */
 export function probeFunctions(): string {
-  return ['frame', 'probe'].map(scriptText).join('\n');
+  return ['frame', 'scan', 'smi', 'facts', 'probe'].map(scriptText).join('\n');
 }
 
-/** The arguments of the shell function `probe`, quoted: device folder, number of literals, literals, PIDs. */
+/**
+ * The arguments of the shell function `probe`, quoted: device folder, number of literals, literals as patterns, PIDs.
+ * Literals with control characters match no process and are left out; anything else of another shape is a bug.
+ */
 export function probeWords(request: ProbeRequest, host: {readonly deviceFolder: string}): string {
-  const words = [host.deviceFolder, String(request.literals.length), ...request.literals.map(asPattern), ...request.pids.map(String)];
+  if (!/^\/[A-Za-z0-9._/-]*[A-Za-z0-9._-]$/.test(host.deviceFolder)) {
+    throw new Error(`Internal error: ${JSON.stringify(host.deviceFolder)} is no device folder`);
+  }
+  const literals = request.literals.filter((literal) => literal !== '' && !/[\x00-\x1f\x7f]/.test(literal));
+  const pids = request.pids.filter((pid) => Number.isSafeInteger(pid) && pid > 0);
+  const words = [host.deviceFolder, String(literals.length), ...literals.map(toPattern), ...pids.map(String)];
   return words.map(quote).join(' ');
-}
-
-function asPattern(literal: string): string {
-  return literal;
 }
 
 /**

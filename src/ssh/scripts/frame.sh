@@ -10,8 +10,20 @@
 #   frame_close RC              prints "\n@@NONCE END RC\n", once, last; without it the whole answer is incomplete
 # NAME and KIND are [A-Za-z0-9._-]+, RC and VERSION are digits. A NAME may come more than once: bodies are then read in order.
 # The newline in front of each marker belongs to the marker: text that lacks a final newline can't hide it.
+#
+# `echo`, not `printf`: mksh has no printf of its own, and the nonce must not stand in the argv of /usr/bin/printf.
 
-frame_open() { printf '\n@@%s BEGIN %s %s\n' "$NONCE" "$1" "$2"; }
-frame_begin() { printf '\n@@%s begin %s\n' "$NONCE" "$1"; }
-frame_end() { printf '\n@@%s end %s %s\n' "$NONCE" "$1" "$2"; }
-frame_close() { printf '\n@@%s END %s\n' "$NONCE" "$1"; }
+frame_open() { echo && echo "@@$NONCE BEGIN $1 $2"; }
+frame_begin() { echo && echo "@@$NONCE begin $1"; }
+frame_end() { echo && echo "@@$NONCE end $1 $2"; }
+frame_close() { echo && echo "@@$NONCE END $1"; }
+
+# Text of any kind, one newline at its end, by a builtin: it may be longer than one argument may be.
+say() {
+  if [ -n "${KSH_VERSION-}" ]; then
+    # shellcheck disable=SC3061
+    print -r -- "$1"
+  else
+    printf '%s\n' "$1"
+  fi
+}

@@ -1,0 +1,151 @@
+# shellcheck shell=sh disable=SC2034,SC2154 # one text with the files beside it: variables are shared
+# What the kernel says of single processes, in few forks however many they are.
+
+# p_read_status PID: sets p_parent, p_uid (effective), p_group, p_session from /proc/PID/status; empty when it is gone.
+# Builtins only. The kernel escapes newlines in Name.
+p_read_status() {
+  p_parent='' p_uid='' p_group='' p_session=''
+  {
+    while read -r p_key p_value p_second _; do
+      case $p_key in
+      PPid:) p_parent=$p_value ;;
+      Uid:) p_uid=$p_second ;;
+      NSpgid:) p_group=$p_value ;;
+      NSsid:) p_session=$p_value && break ;;
+      esac
+    done <"/proc/$1/status"
+  } 2>/dev/null
+}
+
+# p_add PID: puts a PID into the set p_all, once, up to its limit.
+p_add() {
+  case $1 in '' | 0* | *[!0-9]*) return 1 ;; esac
+  case $p_all in *" $1 "*) return 1 ;; esac
+  [ "$p_room" -gt 0 ] || { p_left_out=$((p_left_out + 1)) && return 1; }
+  p_all="$p_all$1 " p_room=$((p_room - 1))
+}
+
+# p_add_lines TEXT: the PIDs in lines that hold "/proc/PID/".
+p_add_lines() {
+  set -f
+  IFS=$p_nl
+  for p_line in $1; do
+    case $p_line in */proc/*/*) ;; *) continue ;; esac
+    p_pid=${p_line#*/proc/}
+    p_add "${p_pid%%/*}"
+  done
+  unset IFS
+  set +f
+}
+
+# p_add_charged TEXT: the PIDs in rows "UUID, PID, …".
+p_add_charged() {
+  set -f
+  IFS=$p_nl
+  for p_line in $1; do
+    case $p_line in @* | *[!,]*,*) ;; *) continue ;; esac
+    p_pid=${p_line#*,}
+    p_pid=${p_pid# }
+    p_add "${p_pid%%,*}"
+  done
+  unset IFS
+  set +f
+}
+
+# Adds the ancestors of all in the set, and the leaders of their sessions and process groups.
+p_add_kin() {
+  for p_pid in $p_all; do
+    p_climb=$p_pid
+    while p_read_status "$p_climb" && [ -n "$p_parent" ]; do
+      p_add "$p_session"
+      p_add "$p_group"
+      p_add "$p_parent" || break
+      p_climb=$p_parent
+    done
+  done
+}
+
+# p_own: "self PID", then "ancestor PID" for each up to the first.
+p_own() {
+  echo "self $$"
+  p_climb=$$
+  while p_read_status "$p_climb" && [ "${p_parent:-0}" -gt 0 ]; do
+    echo "ancestor $p_parent"
+    p_climb=$p_parent
+  done
+}
+
+# Sections facts.stat (first: reading it never hangs), facts.status, facts.cgroup, facts.links.
+p_plain_facts() {
+  frame_begin facts.stat
+  p_each stat "$@"
+  frame_end facts.stat 0
+  frame_begin facts.status
+  p_each status "$@"
+  frame_end facts.status 0
+  frame_begin facts.cgroup
+  p_each cgroup "$@"
+  p_each loginuid "$@"
+  frame_end facts.cgroup 0
+  frame_begin facts.links
+  p_each links "$@"
+  frame_end facts.links 0
+}
+
+# Sections facts.executable and facts.users: the file of an executable may lie on a dead network mount, and names may
+# come from a dead directory server.
+p_slow_facts() {
+  frame_begin facts.executable
+  p_each executable "$@"
+  frame_end facts.executable 0
+  frame_begin facts.users
+  p_each uids "$@" | cut -f 3 | sort -u | xargs -r getent passwd | cut -d: -f 1,3
+  frame_end facts.users 0
+}
+
+# p_each WHAT PID…: one program over one file of each process.
+p_each() {
+  p_what=$1
+  shift
+  for p_pid; do
+    shift
+    case $p_what in
+    links) set -- "$@" "/proc/$p_pid/exe" "/proc/$p_pid/ns/pid" "/proc/$p_pid/ns/mnt" ;;
+    executable) set -- "$@" "/proc/$p_pid/exe" ;;
+    uids) set -- "$@" "/proc/$p_pid/status" ;;
+    *) set -- "$@" "/proc/$p_pid/$p_what" ;;
+    esac
+  done
+  case $p_what in
+  status) grep -asH -e '^Uid:' -e '^Threads:' -e '^ShdPnd:' -e '^Sig[PBIC]' "$@" ;;
+  links) find "$@" -maxdepth 0 -printf '%p %l\0' ;;
+  executable) stat -L --printf '%n %d:%i %u %a\n' "$@" ;;
+  uids) grep -ash '^Uid:' "$@" ;;
+  *) grep -asH '' "$@" ;;
+  esac
+}
+
+# Section facts.words: the words of each command line, "/proc/PID/cmdline:WORD" a line (a newline in a word reads \001).
+# Too much for one answer: then one by one, 4 KiB each, in sections of their own.
+p_words() {
+  frame_begin facts.words
+  p_list=
+  for p_pid; do p_list="$p_list /proc/$p_pid/cmdline"; done
+  # shellcheck disable=SC2086
+  p_found=$(p_scan words -zHm300 '' $p_list)
+  case $p_found in
+  *"@rc 75")
+    echo '@rc 0'
+    frame_end facts.words 0
+    for p_pid; do
+      frame_begin "facts.words.$p_pid"
+      { head -c 4096 "/proc/$p_pid/cmdline" 2>/dev/null & } | timeout 1 cat
+      frame_end "facts.words.$p_pid" $?
+    done
+    ;;
+  *)
+    say "$p_found"
+    frame_end facts.words "${p_found##*@rc }"
+    ;;
+  esac
+}
