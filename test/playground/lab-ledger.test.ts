@@ -1,0 +1,20 @@
+import {expect, test} from 'vitest';
+import {ledgerTotals, readLedger} from '../../src/playground/lab/ledger.ts';
+
+const LOCKS = `1: POSIX  ADVISORY  WRITE 412 fe:00:9 0 EOF
+2: OFDLCK ADVISORY  READ -1 00:2f:5 524288000 524384843
+3: OFDLCK ADVISORY  READ -1 00:2f:6 525336576 525336675
+3: -> OFDLCK ADVISORY  WRITE -1 00:2f:6 0 EOF
+4: OFDLCK ADVISORY  READ -1 00:2f:6 4398045462528 4398045462528
+5: OFDLCK ADVISORY  READ -1 00:30:5 524288000 524384843
+`;
+
+test('only locks on the lab’s own devices count, each with the PID and MiB that its range spells', () => {
+  const entries = readLedger(['00:2f:5', '00:2f:6'], LOCKS);
+  expect(entries).toEqual([
+    {gpu: 0, pid: 500, MiB: 96_844},
+    {gpu: 1, pid: 501, MiB: 100},
+    {gpu: 1, pid: 4_194_303, MiB: 1},
+  ]);
+  expect(ledgerTotals(entries, 3)).toEqual([96_844, 101, 0]);
+});
