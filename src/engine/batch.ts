@@ -7,7 +7,7 @@ import type {Plan, Target} from '../domain/plan.ts';
 import type {Policy} from '../domain/policy.ts';
 import type {Run} from '../domain/run.ts';
 import type {Ladder} from './ladder.ts';
-import type {Look} from './survey.ts';
+import type {Look} from './ports.ts';
 
 export interface BatchInput {
   readonly run: Run;

@@ -3,20 +3,10 @@ import {mayGo, mayResume} from '../domain/authority.ts';
 import {type Failure, fail, ok, type Result} from '../domain/failure.ts';
 import {type Person, personId} from '../domain/person.ts';
 import type {Plan} from '../domain/plan.ts';
-import type {GoChoice, Run, RunEvent} from '../domain/run.ts';
+import type {Run, RunEvent} from '../domain/run.ts';
 import {bareOutcome, owed} from './commit.ts';
 import {type EngineDeps, hostOf} from './deps.ts';
-import type {DecideResult} from './ports.ts';
-
-export interface GoRequest {
-  readonly run: Run;
-  /** The digest that the person saw: not necessarily the one that waits. */
-  readonly digest: string;
-  readonly person: Person;
-  readonly choice: GoChoice;
-  readonly reason: string | null;
-  readonly atTerminal: boolean;
-}
+import type {DecideResult, GoRequest} from './ports.ts';
 
 /** Takes the go and the run's lease in one update; the run then stands at `executing` and must be executed. */
 export async function approve(deps: EngineDeps, go: GoRequest): Promise<Result<Run>> {

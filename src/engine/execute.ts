@@ -15,7 +15,8 @@ import {bareOutcome, close, commit} from './commit.ts';
 import type {EngineDeps} from './deps.ts';
 import {Ladder} from './ladder.ts';
 import {lookAgain} from './look-again.ts';
-import {diagnoseWithMemory, type Look, survey} from './survey.ts';
+import type {Look} from './ports.ts';
+import {diagnoseWithMemory, survey} from './survey.ts';
 
 /** Ends the run with an outcome whatever happens; a failure comes back only if even that could not be written. */
 export async function execute(deps: EngineDeps, run: Run): Promise<Result<Run>> {

@@ -4,7 +4,8 @@ import type {Run} from '../domain/run.ts';
 import {commit} from './commit.ts';
 import type {EngineDeps} from './deps.ts';
 import type {Ladder} from './ladder.ts';
-import {type Look, survey} from './survey.ts';
+import type {Look} from './ports.ts';
+import {survey} from './survey.ts';
 
 /** Pauses between looks, ms: short first, since most lost links are back at once. */
 const PAUSES_MS = [200, 1_000, 3_000, 10_000, 30_000];

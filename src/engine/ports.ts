@@ -1,8 +1,13 @@
 /** What the engine needs of the world, in its own words. Edges implement these; nothing here knows how. */
+
+import type {Diagnosis} from '../domain/diagnosis.ts';
 import type {Result} from '../domain/failure.ts';
 import type {HostName} from '../domain/host.ts';
 import type {SignalBatch, SignalEvent} from '../domain/order.ts';
-import type {LeaseOwner, Run, RunEvent, RunId, RunPhase} from '../domain/run.ts';
+import type {Person} from '../domain/person.ts';
+import type {Plan} from '../domain/plan.ts';
+import type {ReclaimRequest} from '../domain/request.ts';
+import type {GoChoice, LeaseOwner, Run, RunEvent, RunId, RunPhase} from '../domain/run.ts';
 import type {Snapshot} from '../domain/snapshot.ts';
 import type {Transcript} from '../domain/transcript.ts';
 
@@ -158,3 +163,55 @@ export type IsAlive = (owner: LeaseOwner) => boolean;
 export type NewRunId = () => RunId;
 /** Lower-case hex SHA-256 of UTF-8 text. */
 export type Digest = (text: string) => string;
+
+/** One look at a host, with what it means. */
+export interface Look {
+  readonly snapshot: Snapshot;
+  readonly diagnosis: Diagnosis;
+}
+
+export interface Proposal {
+  readonly run: Run;
+  readonly plan: Plan;
+  readonly digest: string;
+  readonly diagnosis: Diagnosis;
+}
+
+export interface GoRequest {
+  readonly run: Run;
+  /** The digest that the person saw: not necessarily the one that waits. */
+  readonly digest: string;
+  readonly person: Person;
+  readonly choice: GoChoice;
+  readonly reason: string | null;
+  readonly atTerminal: boolean;
+}
+
+/** A run whose worker had died: closed with what was found; `proposal` is the plan that now waits, if targets are left. */
+export interface Recovered {
+  readonly run: Run;
+  readonly proposal: Proposal | null;
+}
+
+/** The verbs that the doors (terminal, Slack, schedule) may use. A broken store comes back as a failure, never as a throw. */
+export interface Engine {
+  probe(host: HostName): Promise<Result<Transcript>>;
+  look(host: HostName): Promise<Result<Look>>;
+  /** Diagnoses a saved transcript; asks no host. */
+  readBack(transcript: Transcript, takenAtMs: number): Promise<Result<Look>>;
+  propose(request: ReclaimRequest): Promise<Result<Proposal>>;
+  /** Takes the go; the run then must be executed by the caller. */
+  approve(go: GoRequest): Promise<Result<Run>>;
+  execute(run: Run): Promise<Result<Run>>;
+  deny(run: Run, person: Person, reason: string | null): Promise<Result<Run>>;
+  cancel(run: Run, person: Person, reason: string | null): Promise<Result<Run>>;
+  expire(run: Run): Promise<Result<Run>>;
+  pause(person: Person): Promise<Result<null>>;
+  resume(person: Person): Promise<Result<null>>;
+  paused(): Promise<Result<{readonly by: string; readonly atMs: number} | null>>;
+  recover(): Promise<Result<readonly Recovered[]>>;
+  recent(limit: number): Promise<Result<readonly Run[]>>;
+  /** The one run whose id starts with `prefix`; `run-unknown` if none or several do. */
+  find(prefix: string): Promise<Result<Run>>;
+  openRunOn(host: HostName): Promise<Result<Run | null>>;
+}

@@ -1,4 +1,5 @@
 /** From a request to a plan that waits for a go. Nothing is signalled here. */
+
 import {refusePlan, refuseRequest} from '../domain/authority.ts';
 import type {Diagnosis} from '../domain/diagnosis.ts';
 import {type Failure, fail, ok, type Result} from '../domain/failure.ts';
@@ -11,14 +12,8 @@ import type {ReclaimRequest} from '../domain/request.ts';
 import type {Run} from '../domain/run.ts';
 import {bareOutcome, close, commit} from './commit.ts';
 import {type EngineDeps, hostOf} from './deps.ts';
+import type {Proposal} from './ports.ts';
 import {survey} from './survey.ts';
-
-export interface Proposal {
-  readonly run: Run;
-  readonly plan: Plan;
-  readonly digest: string;
-  readonly diagnosis: Diagnosis;
-}
 
 /** How far back an earlier look may tell whose child a process was. */
 const EARLIER_LOOKS_MS = 7 * 24 * 3_600_000;

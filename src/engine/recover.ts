@@ -1,17 +1,13 @@
 /** At start: runs whose worker died. Each is looked at, closed with what was found, and asked about anew. Never signalled. */
+
 import {type AttemptResult, judge} from '../domain/judge.ts';
 import type {Run} from '../domain/run.ts';
 import {bareOutcome, close} from './commit.ts';
 import {expire, waitingPlan} from './decide.ts';
 import type {EngineDeps} from './deps.ts';
-import {type Proposal, propose} from './propose.ts';
+import type {Recovered} from './ports.ts';
+import {propose} from './propose.ts';
 import {diagnoseWithMemory, survey} from './survey.ts';
-
-export interface Recovered {
-  readonly run: Run;
-  /** The plan that now waits for a go, if targets of the interrupted run are still there. */
-  readonly proposal: Proposal | null;
-}
 
 /** Open runs that nobody works on any more, without touching them. */
 export async function abandoned(deps: EngineDeps): Promise<readonly Run[]> {

@@ -8,11 +8,7 @@ import {parseProbe} from '../domain/parse/probe-output.ts';
 import {INITIAL_PID_NAMESPACE} from '../domain/process.ts';
 import {mibOf, type Snapshot} from '../domain/snapshot.ts';
 import {type EngineDeps, hostOf} from './deps.ts';
-
-export interface Look {
-  readonly snapshot: Snapshot;
-  readonly diagnosis: Diagnosis;
-}
+import type {Look} from './ports.ts';
 
 /** Literals are always the policy's workloads; `match` is the request's own. `pids` are wanted even if they hold nothing. */
 export async function survey(
@@ -31,12 +27,17 @@ export async function survey(
   const parsed = parseProbe(answer.value, deps.clock.now());
   if (!parsed.ok) return parsed;
   const snapshot = parsed.value;
-  await remember(deps, snapshot);
+  // A look that cannot be remembered is still a look: only signalling needs the store.
+  await remember(deps, snapshot).catch((error: unknown) =>
+    deps.log.warn({host: name, error: String(error)}, 'look not remembered'),
+  );
   return ok({snapshot, diagnosis: await diagnoseWithMemory(deps, snapshot)});
 }
 
 export async function diagnoseWithMemory(deps: EngineDeps, snapshot: Snapshot): Promise<Diagnosis> {
-  const baselines = await deps.store.baselines(snapshot.gpus.map((gpu) => gpu.uuid));
+  const baselines = await deps.store
+    .baselines(snapshot.gpus.map((gpu) => gpu.uuid))
+    .catch(() => new Map<string, number>());
   return diagnose(snapshot, {host: hostOf(deps, snapshot.host), policy: deps.policy, baselines});
 }
 

@@ -1,0 +1,77 @@
+/** `status`: one host in full, or the fleet with the worst first. A host that could not be looked at is unknown, never left out. */
+import type {Diagnosis, GpuState} from '../domain/diagnosis.ts';
+import {fail, ok, type Result} from '../domain/failure.ts';
+import type {HostName} from '../domain/host.ts';
+import {readHost} from '../domain/words.ts';
+import type {Look} from '../engine/ports.ts';
+import {failureSentence} from '../report/failure-sentence.ts';
+import {fleetLine, gpuNotes, gpuTable, hostTitle} from '../report/host-state.ts';
+import {type CliContext, printJson, refuse} from './context.ts';
+import {EXIT, type ExitCode} from './exit-code.ts';
+import {diagnosisJson} from './json.ts';
+
+export async function status(context: CliContext, words: readonly string[]): Promise<ExitCode> {
+  const names = chosen(context, words);
+  if (!names.ok) return refuse(context, names.failure);
+  if (!context.json)
+    context.terminal.progress(
+      `looking at ${names.value.length === 1 ? names.value[0] : `${names.value.length} hosts`}; nothing is signalled`,
+    );
+  const looks = await Promise.all(names.value.map(async (name) => ({name, look: await context.engine.look(name)})));
+  const unknown = looks.filter(({look}) => !look.ok).length;
+
+  if (context.json) {
+    printJson(context, {
+      ok: unknown === 0,
+      hosts: looks.map(({name, look}) =>
+        look.ok
+          ? diagnosisJson(look.value.diagnosis)
+          : {host: name, ok: false, failure: look.failure, sentence: failureSentence(look.failure)},
+      ),
+    });
+  } else if (looks.length === 1) {
+    const [only] = looks;
+    if (only?.look.ok) printHost(context, only.look.value.diagnosis);
+    else if (only !== undefined && !only.look.ok) return refuse(context, only.look.failure);
+  } else {
+    printFleet(context, looks);
+  }
+  return unknown === 0 ? EXIT.done : EXIT.unknown;
+}
+
+function printHost(context: CliContext, diagnosis: Diagnosis): void {
+  context.terminal.print(hostTitle(diagnosis), ...gpuTable(diagnosis), ...gpuNotes(diagnosis));
+}
+
+function printFleet(
+  context: CliContext,
+  looks: readonly {readonly name: HostName; readonly look: Result<Look>}[],
+): void {
+  const rank: readonly (GpuState | 'failed')[] = ['failed', 'dirty', 'unknown', 'occupied', 'clean'];
+  const worst = (look: Result<Look>): number =>
+    look.ok ? Math.min(rank.length, ...look.value.diagnosis.gpus.map((gpu) => rank.indexOf(gpu.state))) : 0;
+  for (const {name, look} of looks.toSorted((a, b) => worst(a.look) - worst(b.look))) {
+    context.terminal.print(
+      look.ok ? fleetLine(look.value.diagnosis) : `${name}: unknown: ${failureSentence(look.failure)}`,
+    );
+  }
+  context.terminal.print(`Looked at ${looks.filter(({look}) => look.ok).length} of ${looks.length} hosts.`);
+}
+
+/** No word: every host. A group name stands for its hosts. */
+function chosen(context: CliContext, words: readonly string[]): Result<readonly HostName[]> {
+  const known = [...context.hosts.keys()];
+  if (words.length === 0) return known.length === 0 ? fail({reason: 'host-missing', verb: 'status', known}) : ok(known);
+  const names = new Set<HostName>();
+  for (const word of words) {
+    const group = [...context.hosts.values()].filter((host) => host.groups.includes(word.toLowerCase()));
+    if (group.length > 0) {
+      for (const host of group) names.add(host.name);
+      continue;
+    }
+    const host = readHost(word, known);
+    if (!host.ok) return host;
+    names.add(host.value);
+  }
+  return ok([...names]);
+}

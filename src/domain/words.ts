@@ -1,0 +1,155 @@
+/** What people type, read: the same words in the terminal and in Slack. */
+import {parseDuration} from './duration.ts';
+import {fail, ok, type Result} from './failure.ts';
+import type {HostName} from './host.ts';
+import type {Person} from './person.ts';
+import type {ReclaimRequest} from './request.ts';
+
+export const VERBS = [
+  'help',
+  'status',
+  'diagnose',
+  'reclaim',
+  'runs',
+  'show',
+  'cancel',
+  'pause',
+  'resume',
+  'hosts',
+  'probe',
+] as const;
+export type Verb = (typeof VERBS)[number];
+
+const ARGUMENTS = ['gpus', 'match', 'user', 'pid', 'include-others', 'grace', 'dry-run', 'reason'] as const;
+
+/** The shortest literal that may name processes: shorter ones name everybody. */
+export const MATCH_MIN = 3;
+
+export function readVerb(word: string): Result<Verb> {
+  const verb = VERBS.find((one) => one === word.toLowerCase());
+  return verb === undefined ? fail({reason: 'verb-unknown', verb: word, nearest: nearest(word, VERBS)}) : ok(verb);
+}
+
+/** A name from the hosts file; an address is refused as such, whether or not a host has it. */
+export function readHost(word: string, known: readonly HostName[]): Result<HostName> {
+  const host = known.find((name) => name === word.toLowerCase());
+  if (host !== undefined) return ok(host);
+  if (
+    /^\[?[0-9a-f:]*:[0-9a-f:.]+\]?$/i.test(word) ||
+    /^\d{1,3}(\.\d{1,3}){3}(:\d+)?$/.test(word) ||
+    word.includes('@')
+  ) {
+    return fail({reason: 'host-is-address', host: word, known});
+  }
+  return fail({reason: 'host-unknown', host: word, nearest: nearest(word, known)});
+}
+
+/** `HOST [gpus=0-3] [match=vllm] [user=…] [pid=1,2] [include-others] [grace=30s] [dry-run] [reason=…]`, in any order. */
+export function readReclaim(
+  words: readonly string[],
+  known: readonly HostName[],
+  requester: Person,
+): Result<ReclaimRequest> {
+  const bare: string[] = [];
+  const values = new Map<string, string>();
+  for (const word of words) {
+    const at = word.indexOf('=');
+    const key = (at === -1 ? word : word.slice(0, at)).toLowerCase();
+    if (at === -1 && key !== 'include-others' && key !== 'dry-run') {
+      bare.push(word);
+      continue;
+    }
+    if (!ARGUMENTS.some((one) => one === key))
+      return fail({reason: 'argument-unknown', argument: word.slice(0, at), nearest: nearest(key, ARGUMENTS)});
+    if (values.has(key))
+      return fail({reason: 'argument-bad', argument: key, value: word.slice(at + 1), expected: 'it once only'});
+    values.set(key, at === -1 ? '' : word.slice(at + 1));
+  }
+  const [first, ...more] = bare;
+  if (first === undefined) return fail({reason: 'host-missing', verb: 'reclaim', known});
+  if (more.length > 0) return fail({reason: 'one-host-only', hosts: bare});
+  const host = readHost(first, known);
+  if (!host.ok) return host;
+  return readValues(host.value, values, requester);
+}
+
+/** "0-3,6" -> [0,1,2,3,6]; null if it does not read. At most 64 GPUs, each end at most 255. */
+export function readGpus(text: string): readonly number[] | null {
+  const found = new Set<number>();
+  for (const part of text.split(',')) {
+    const range = /^(\d{1,3})(?:-(\d{1,3}))?$/.exec(part);
+    if (range === null) return null;
+    const from = Number(range[1]);
+    const to = Number(range[2] ?? range[1]);
+    if (to < from || to > 255 || to - from >= 64) return null;
+    for (let at = from; at <= to; at += 1) found.add(at);
+  }
+  return [...found].toSorted((a, b) => a - b);
+}
+
+function readValues(host: HostName, values: ReadonlyMap<string, string>, requester: Person): Result<ReclaimRequest> {
+  const bad = (argument: string, expected: string) =>
+    fail({reason: 'argument-bad', argument, value: values.get(argument) ?? '', expected});
+  const text = (key: string): string | null => values.get(key) ?? null;
+
+  const gpusText = text('gpus');
+  const gpus = gpusText === null ? null : readGpus(gpusText);
+  if (gpusText !== null && gpus === null) return bad('gpus', 'indexes and ranges such as 0-3 or 0,2,5');
+  const match = text('match');
+  if (match !== null && [...match.trim()].length < MATCH_MIN)
+    return bad('match', `a text of at least ${MATCH_MIN} characters, such as match=vllm`);
+  const user = text('user');
+  if (user !== null && !/^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,63}$/.test(user))
+    return bad('user', 'a user name or uid of that host, such as user=bo');
+  const pidText = text('pid');
+  const pids =
+    pidText === null ? [] : pidText.split(',').map((one) => (/^[1-9]\d{0,6}$/.test(one) ? Number(one) : null));
+  if (pids.includes(null)) return bad('pid', 'process ids such as pid=4711 or pid=4711,4712');
+  const graceText = text('grace');
+  const graceMs = graceText === null ? null : parseDuration(graceText);
+  if (graceText !== null && (graceMs === null || graceMs > 3_600_000))
+    return bad('grace', 'a duration of at most 1h, such as 30s, 5m or 500ms');
+  for (const flag of ['include-others', 'dry-run'])
+    if ((values.get(flag) ?? '') !== '') return bad(flag, 'it without a value');
+  const reason = text('reason');
+  return ok({
+    host,
+    gpus,
+    match: match === null ? null : match.trim(),
+    user,
+    pids: pids.filter((pid) => pid !== null),
+    includeOthers: values.has('include-others'),
+    graceMs,
+    dryRun: values.has('dry-run'),
+    reason: reason === null || reason.trim() === '' ? null : reason.trim().slice(0, 300),
+    requester,
+  });
+}
+
+/** Up to two known words within two edits, or that start alike. */
+export function nearest(given: string, known: readonly string[]): readonly string[] {
+  const word = given.toLowerCase();
+  return known
+    .map((name) => ({name, far: word.length >= 3 && name.startsWith(word) ? 0 : edits(word, name)}))
+    .filter(({name, far}) => far <= Math.max(1, Math.min(2, Math.floor(name.length / 2))))
+    .toSorted((a, b) => a.far - b.far)
+    .slice(0, 2)
+    .map(({name}) => name);
+}
+
+/** Levenshtein distance. */
+function edits(a: string, b: string): number {
+  let row = Array.from({length: b.length + 1}, (_, at) => at);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      next[j] = Math.min(
+        (row[j] ?? 0) + 1,
+        (next[j - 1] ?? 0) + 1,
+        (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1),
+      );
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,69 @@
+/** The engine's verbs over one set of dependencies, with a broken store turned into the failure that it is. */
+import type {Failure, Result} from '../domain/failure.ts';
+import {fail, ok} from '../domain/failure.ts';
+import {parseProbe} from '../domain/parse/probe-output.ts';
+import {approve, cancel, deny, expire, pause, resume} from './decide.ts';
+import type {EngineDeps} from './deps.ts';
+import {execute} from './execute.ts';
+import type {Engine} from './ports.ts';
+import {propose} from './propose.ts';
+import {recover} from './recover.ts';
+import {diagnoseWithMemory, survey} from './survey.ts';
+
+export function makeEngine(deps: EngineDeps): Engine {
+  return {
+    probe: (host) => guard(() => deps.remote.host(host).probe({literals: literalsOf(deps), pids: []})),
+    look: (host) => guard(() => survey(deps, host, {match: null, pids: []})),
+    readBack: (transcript, takenAtMs) =>
+      guard(async () => {
+        const parsed = parseProbe(transcript, takenAtMs);
+        return parsed.ok
+          ? ok({snapshot: parsed.value, diagnosis: await diagnoseWithMemory(deps, parsed.value)})
+          : parsed;
+      }),
+    propose: (request) => guard(() => propose(deps, request)),
+    approve: (go) => guard(() => approve(deps, go)),
+    execute: (run) => guard(() => execute(deps, run)),
+    deny: (run, person, reason) => guard(() => deny(deps, run, person, reason)),
+    cancel: (run, person, reason) => guard(() => cancel(deps, run, person, reason)),
+    expire: (run) => guard(() => expire(deps, run)),
+    pause: (person) =>
+      guard(async () => {
+        await pause(deps, person);
+        return ok(null);
+      }),
+    resume: (person) => guard(() => resume(deps, person)),
+    paused: () => guard(async () => ok(await deps.store.paused())),
+    recover: () => guard(async () => ok(await recover(deps))),
+    recent: (limit) => guard(async () => ok(await deps.store.recent(limit))),
+    find: (prefix) =>
+      guard(async () => {
+        const [first, ...more] = await deps.store.find(prefix);
+        if (first !== undefined && more.length === 0) return ok(first);
+        const nearest = first === undefined ? [] : [first, ...more].slice(0, 4).map((run) => run.id);
+        return fail({reason: 'run-unknown', given: prefix, nearest});
+      }),
+    openRunOn: (host) => guard(async () => ok(await deps.store.openRunOn(host))),
+  };
+}
+
+function literalsOf(deps: EngineDeps): readonly string[] {
+  return [...new Set(deps.policy.workloads.flatMap((workload) => workload.literals))];
+}
+
+/** A store's error carries the failure that it stands for; anything else thrown is a bug and goes on. */
+async function guard<T>(act: () => Promise<Result<T>>): Promise<Result<T>> {
+  try {
+    return await act();
+  } catch (error) {
+    const failure = storeFailure(error);
+    if (failure === null) throw error;
+    return fail(failure);
+  }
+}
+
+function storeFailure(error: unknown): Failure | null {
+  if (!(error instanceof Error) || !('failure' in error)) return null;
+  const {failure} = error as {failure: Failure};
+  return failure.reason === 'store-unwritable' || failure.reason === 'store-unreadable' ? failure : null;
+}

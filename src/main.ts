@@ -1,0 +1,120 @@
+#!/usr/bin/env node
+/** Composition root: builds the edges, hands functions over, stops in order. */
+import {createHash, randomBytes} from 'node:crypto';
+import {userInfo} from 'node:os';
+import {setTimeout as delay} from 'node:timers/promises';
+import {terminalAnnouncer} from './cli/announcer.ts';
+import {runCommand} from './cli/cli.ts';
+import {readCommandLine} from './cli/command-line.ts';
+import type {CliContext} from './cli/context.ts';
+import {EXIT, exitForFailure} from './cli/exit-code.ts';
+import {USAGE} from './cli/help.ts';
+import {makeTerminal} from './cli/terminal.ts';
+import {loadConfig} from './config/load.ts';
+import {parseSignalLine} from './domain/parse/signal-output.ts';
+import type {Person} from './domain/person.ts';
+import {personId} from './domain/person.ts';
+import {runId} from './domain/run.ts';
+import {makeEngine} from './engine/engine.ts';
+import type {Clock} from './engine/ports.ts';
+import {makeLogger} from './log.ts';
+import {failureSentence} from './report/failure-sentence.ts';
+import {probeScript} from './ssh/probe-script.ts';
+import {makeRemoteHosts} from './ssh/remote-host.ts';
+import {signalScript} from './ssh/signal-script.ts';
+import {isOwnerAlive, ownLeaseOwner} from './store/lease-owner.ts';
+import {openStore} from './store/open-store.ts';
+
+async function main(argv: readonly string[]): Promise<number> {
+  const terminal = makeTerminal({in: process.stdin, out: process.stdout, err: process.stderr});
+  const line = readCommandLine(argv);
+  if (!line.ok) {
+    terminal.complain(failureSentence(line.failure));
+    return EXIT.usage;
+  }
+  const config = loadConfig();
+  if (!config.ok) {
+    if (line.value.verb === 'help') terminal.print(USAGE, '');
+    terminal.complain(failureSentence(config.failure));
+    return line.value.verb === 'help' ? EXIT.done : EXIT.usage;
+  }
+  const {hosts, policy, databasePath, logLevel} = config.value;
+  const logger = makeLogger({level: logLevel});
+  const person = whoAmI();
+  const store = await openStore(databasePath);
+  if (!store.ok) {
+    terminal.complain(failureSentence(store.failure));
+    return exitForFailure(store.failure);
+  }
+  const clock = systemClock();
+  const remote = makeRemoteHosts({
+    access: new Map([...hosts].map(([name, entry]) => [name, entry.access])),
+    newNonce: () => randomBytes(16).toString('hex'),
+    scripts: {probe: probeScript, signal: signalScript},
+    parseSignalLine,
+    clock,
+  });
+  const engine = makeEngine({
+    hosts: new Map([...hosts].map(([name, entry]) => [name, entry.host])),
+    remote,
+    store: store.value,
+    policy,
+    clock,
+    log: logger,
+    announcer: terminalAnnouncer(terminal),
+    newRunId: () => runId(randomBytes(6).toString('hex')),
+    digest: (text) => createHash('sha256').update(text).digest('hex'),
+    isAlive: isOwnerAlive,
+    owner: ownLeaseOwner('terminal', personId(person)),
+  });
+  const context: CliContext = {
+    engine,
+    hosts: new Map([...hosts].map(([name, entry]) => [name, entry.host])),
+    policy,
+    person,
+    terminal,
+    clock,
+    json: line.value.json,
+    onInterrupt: hearInterrupts,
+  };
+  try {
+    return await runCommand(line.value, context);
+  } finally {
+    await remote.close();
+    await store.value.close();
+  }
+}
+
+/** The OS user that the kernel knows; no variable of the environment can say otherwise. */
+function whoAmI(): Person {
+  const {username, uid} = userInfo();
+  return {kind: 'os-user', name: username, uid};
+}
+
+function systemClock(): Clock {
+  return {
+    now: () => Date.now(),
+    ticks: () => performance.now(),
+    wait: async (ms, signal) => {
+      await delay(ms, undefined, signal === undefined ? {} : {signal}).catch(() => undefined);
+    },
+  };
+}
+
+/** The first Ctrl-C asks for a stop; a second one ends the program, and the run is looked at again at the next start. */
+function hearInterrupts(act: () => void): () => void {
+  let heard = 0;
+  const onSignal = (): void => {
+    heard += 1;
+    if (heard === 1) act();
+    else process.exit(130);
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return () => {
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+  };
+}
+
+process.exitCode = await main(process.argv.slice(2));
