@@ -8,6 +8,8 @@ import type {RemoteHosts} from '../../src/engine/ports.ts';
 import {accessTo, BATCH, GPU_07, hostRunning, NOTHING_ASKED} from './hosts.ts';
 import {HAS_SSHD, programExists, type Sshd, startSshd} from './sshd.ts';
 
+const AS_ROOT_WITH_SUDO = process.getuid?.() === 0 && programExists('sudo');
+
 describe.skipIf(!HAS_SSHD)('a remote host (needs sshd: apt-get install openssh-server)', () => {
   let server: Sshd;
   let opened: RemoteHosts[] = [];
@@ -111,6 +113,20 @@ describe.skipIf(!HAS_SSHD)('a remote host (needs sshd: apt-get install openssh-s
       expect(answer).toEqual({ok: false, failure: {reason: 'sudo-refused', host: GPU_07, user: server.user, said}});
     });
 
+    it.skipIf(!AS_ROOT_WITH_SUDO)(
+      'goes through sudo with its folders set anew (needs root and apt-get install sudo)',
+      async () => {
+        const access = accessTo(server, {sudo: true, extraPath: ['/opt/bin'], libraryPath: ['/opt/lib']});
+        const host = running(access, 'env; id -u');
+        for (const answer of [await host.probe(NOTHING_ASKED), await host.signal(BATCH, () => {})]) {
+          const text = textOf(valueFrom(answer));
+          expect(text).toContain('SUDO_USER=');
+          expect(text).toContain('\nPATH=/opt/bin:/usr/sbin:/usr/bin:/sbin:/bin\n');
+          expect(text).toContain('\nLD_LIBRARY_PATH=/opt/lib\n');
+        }
+      },
+    );
+
     it('hands on an answer that began and broke off, for the parser to mark incomplete', async () => {
       const transcript = valueFrom(await running(accessTo(server), 'echo half; exit 3').probe(NOTHING_ASKED));
       expect(transcript.exitCode).toBe(3);
@@ -159,6 +175,16 @@ describe.skipIf(!HAS_SSHD)('a remote host (needs sshd: apt-get install openssh-s
     it('keeps characters whole that are split between packets', async () => {
       const split = "printf '\\303'; sleep 0.1; printf '\\244\\n'";
       expect(textOf(valueFrom(await running(accessTo(server), split).probe(NOTHING_ASKED)))).toContain('\nä\n');
+    });
+
+    it('holds through many new key exchanges, each of which checks the host key again', async () => {
+      const rekeying = await startSshd(['RekeyLimit 64K']);
+      try {
+        const host = running(accessTo(rekeying), 'head -c 900000 /dev/zero | tr "\\0" x');
+        expect(valueFrom(await host.probe(NOTHING_ASKED)).stdout.byteLength).toBeGreaterThan(900_000);
+      } finally {
+        await rekeying.stop();
+      }
     });
 
     it('says that the link was lost when the session dies under it', async () => {
