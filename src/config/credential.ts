@@ -15,7 +15,8 @@ export interface HostsContext {
 
 /**
  * null where neither the host nor the defaults name a key. A host's key takes the place of the default one whole: a
- * default key file and a host's agent are not two keys. A login name written nearer to the host wins.
+ * default key file and a host's agent are not two keys. A login name said for this purpose, here or in the defaults, wins
+ * over one said for both: a host's plain `user` must not turn the act account into the look account unseen.
  */
 export function credentialOf(
   purpose: 'look' | 'act',
@@ -30,7 +31,7 @@ export function credentialOf(
   const tell = (key: string | null, problem: string, wayOut: string) =>
     mistakes.push({file: context.file, at: key === null ? at : [...at, key], problem, wayOut});
 
-  const user = own?.user ?? written.user ?? common?.user ?? context.defaults.user;
+  const user = own?.user ?? common?.user ?? written.user ?? context.defaults.user;
   if (user === undefined && (purpose === 'look' || source !== null)) {
     tell('user', 'is missing: nobody to log in as', `write user: gpu-${purpose}, here or among the defaults`);
   }

@@ -1,6 +1,6 @@
 /** A home folder with keys and known_hosts as the example file expects them, for one test file. */
 import {execFileSync} from 'node:child_process';
-import {chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 
@@ -9,6 +9,7 @@ export interface Folder {
   path(name: string): string;
   write(name: string, content: string | Buffer, mode?: number): string;
   link(name: string, to: string): void;
+  read(name: string): string;
   remove(): void;
 }
 
@@ -37,6 +38,7 @@ export function makeFolder(): Folder {
       mkdirSync(dirname(path), {recursive: true});
       symlinkSync(to, path);
     },
+    read: (name) => readFileSync(join(home, name), 'utf8'),
     remove: () => rmSync(home, {recursive: true, force: true}),
   };
   folder.write('.ssh/gpu-look', keyText('none'));
@@ -45,12 +47,8 @@ export function makeFolder(): Folder {
   return folder;
 }
 
-/** A real key by ssh-keygen; null where that program is not installed. */
-export function realKey(path: string, passphrase: string): string | null {
-  try {
-    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', passphrase, '-f', path], {stdio: 'ignore'});
-    return path;
-  } catch {
-    return null;
-  }
+/** A real key by ssh-keygen, beside its public half; returns its path. */
+export function realKey(path: string, passphrase: string): string {
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', passphrase, '-C', 'a comment', '-f', path]);
+  return path;
 }
