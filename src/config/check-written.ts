@@ -1,7 +1,7 @@
 /** Runs a schema over what was written and names every mistake, while keeping all that is right. */
 import type {z} from 'zod';
 import type {Mistake, Place, Read} from './mistake.ts';
-import {nearest} from './nearest.ts';
+import {nearestKey} from './nearest.ts';
 
 /**
  * `value` is null only if nothing is left. What is wrong is cut out and the rest read again, so that one wrong port does
@@ -48,7 +48,7 @@ function mistakeOf(issue: z.core.$ZodIssue, file: string): Mistake {
 }
 
 function unknownKey(file: string, at: Place, known: readonly string[]): Mistake {
-  const near = nearest(String(at.at(-1)), known);
+  const near = nearestKey(String(at.at(-1)), known);
   const wayOut = near === null ? `known here: ${known.join(', ')}` : `did you mean \`${near}\`?`;
   return {file, at, problem: 'this key is not known', wayOut};
 }

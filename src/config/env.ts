@@ -4,7 +4,7 @@ import {isAbsolute, join, resolve} from 'node:path';
 import {Secret} from '../secret.ts';
 import {LOG_LEVELS, type LogLevel} from './config.ts';
 import type {Mistake} from './mistake.ts';
-import {nearest} from './nearest.ts';
+import {nearestKey} from './nearest.ts';
 
 /** As `process.env`. A variable that is set to nothing counts as not set. */
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -73,7 +73,7 @@ export function unknownVariables(env: Env, passphraseNames: readonly string[] | 
   return Object.keys(env)
     .filter((name) => name.startsWith(PREFIX) && env[name] !== undefined && !known.includes(name))
     .flatMap((name) => {
-      const near = nearest(name.slice(PREFIX.length), ends);
+      const near = nearestKey(name.slice(PREFIX.length), ends);
       if (near === null && passphraseNames === null) return [];
       const wayOut = near === null ? `known: ${known.join(', ')}` : `did you mean ${PREFIX}${near}?`;
       return [{file: ENVIRONMENT, at: [name], problem: 'this variable is not known', wayOut}];
