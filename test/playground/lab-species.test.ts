@@ -1,6 +1,6 @@
-import {afterAll, describe, expect, test} from 'vitest';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {type Lab, startLab} from '../../src/playground/lab/lab.ts';
-import {runInLab} from '../../src/playground/lab/run-in-lab.ts';
+import {connectToLab, type LabConnection} from '../../src/playground/lab/run-in-lab.ts';
 import * as species from '../../src/playground/lab/species.ts';
 import type {LabKind} from '../../src/playground/lab/start.ts';
 
@@ -11,6 +11,8 @@ async function labOrReason(kind: LabKind): Promise<Lab | string> {
   const runAs = process.getuid?.() === 0 && kind !== 'root' ? {runAs: ORDINARY} : {};
   return startLab({name: `species-${kind}`, gpus: 8, kind, ...runAs}).catch((error: Error) => error.message);
 }
+
+let ssh: LabConnection;
 
 interface Look {
   readonly fds: number;
@@ -24,13 +26,13 @@ async function look(lab: Lab, pid: number): Promise<Look> {
   const script = `p=/proc/${pid}
     echo "$(ls -l $p/fd 2>/dev/null | grep -c '${dev}/nvidia') $(ls -l $p/task/*/fd 2>/dev/null | grep -c '${dev}/nvidia')" \
          "$(grep -c '${dev}/nvidia' $p/maps) $(sed 's/.*) //; s/ .*//' $p/stat)"`;
-  const [fds, taskFds, maps, state] = (await runInLab(lab, script)).stdout.trim().split(' ');
+  const [fds, taskFds, maps, state] = (await ssh.run(script)).stdout.trim().split(' ');
   return {fds: Number(fds), taskFds: Number(taskFds), maps: Number(maps), state: state ?? ''};
 }
 
 async function standIn(lab: Lab, query: string): Promise<string[]> {
   const command = `${lab.hostsEntry().extraPath[0]}/nvidia-smi --query-${query} --format=csv,noheader,nounits`;
-  return (await runInLab(lab, command)).stdout.split('\n').filter((line) => line !== '');
+  return (await ssh.run(command)).stdout.split('\n').filter((line) => line !== '');
 }
 
 /** Rows of compute-apps on one GPU: `pid, name, MiB`. */
@@ -51,7 +53,13 @@ for (const kind of ['root', 'user', 'flat'] as const) {
   const lab = made;
 
   describe(`in a ${kind} lab`, () => {
-    afterAll(() => lab.stop());
+    beforeAll(async () => {
+      ssh = await connectToLab(lab);
+    });
+    afterAll(async () => {
+      ssh.close();
+      await lab.stop();
+    });
 
     test.each([
       ['a workload', species.workload, {fds: 3, taskFds: 3, maps: 3}, 'python3'],
@@ -68,7 +76,7 @@ for (const kind of ['root', 'user', 'flat'] as const) {
       expect(await look(lab, holder.pid)).toEqual({state: expect.stringMatching(/[SR]/), ...expected});
       expect(await rows(lab, 7)).toEqual(name === null ? [] : [`${holder.pid}, ${name}, 4614`]);
       expect((await lab.ledger()).map((MiB, gpu) => MiB - (before[gpu] ?? 0))).toEqual([0, 0, 0, 0, 0, 0, 0, 4614]);
-      await runInLab(lab, `kill -KILL ${holder.pid}`);
+      await ssh.run(`kill -KILL ${holder.pid}`);
       await expect.poll(() => lab.ledger()).toEqual(before);
       expect(await rows(lab, 7)).toEqual([]);
     });
@@ -81,7 +89,7 @@ for (const kind of ['root', 'user', 'flat'] as const) {
       expect(await look(lab, ghost.pid)).toMatchObject({fds: 5, maps: 5, state: 'S'});
       expect(await rows(lab, 1)).toEqual([`${ghost.billed[1]}, [Not Found], 96844`]);
       expect((await lab.ledger()).slice(0, 3)).toEqual([96_844, 96_844, 5]);
-      await runInLab(lab, `kill -KILL ${ghost.pid}`);
+      await ssh.run(`kill -KILL ${ghost.pid}`);
       await expect.poll(async () => (await lab.ledger()).slice(0, 3)).toEqual([0, 0, 0]);
     });
 
@@ -111,7 +119,7 @@ for (const kind of ['root', 'user', 'flat'] as const) {
       expect(await look(lab, server.pid)).toMatchObject({fds: 0, maps: 0});
       const [first, second] = server.workers;
       expect(await rows(lab, 5)).toEqual([`${first?.pid}, VLLM::Worker_TP0, 11`]);
-      const facts = await runInLab(lab, `cat /proc/${second?.pid}/comm; sed 's/.*) . //' /proc/${second?.pid}/stat`);
+      const facts = await ssh.run(`cat /proc/${second?.pid}/comm; sed 's/.*) . //' /proc/${second?.pid}/stat`);
       expect(facts.stdout).toMatch(new RegExp(`^VLLM::Worker_TP\n${server.pid} ${server.pid} ${server.pid} `));
       for (const one of [server, ...server.workers]) await lab.endOfItself(one.pid);
     });
@@ -136,10 +144,7 @@ for (const kind of ['root', 'user', 'flat'] as const) {
       'the persistence daemon runs from its own binary, owned by root',
       async () => {
         const daemon = await lab.spawn(species.persistenceDaemon(8));
-        const facts = await runInLab(
-          lab,
-          `readlink /proc/${daemon.pid}/exe; stat -L -c '%u %a' /proc/${daemon.pid}/exe`,
-        );
+        const facts = await ssh.run(`readlink /proc/${daemon.pid}/exe; stat -L -c '%u %a' /proc/${daemon.pid}/exe`);
         expect(facts.stdout).toBe('/usr/bin/nvidia-persistenced\n0 755\n');
         expect((await look(lab, daemon.pid)).fds).toBe(10);
         expect(await lab.ledger()).toEqual([0, 0, 0, 0, 0, 0, 0, 0]);
@@ -149,7 +154,7 @@ for (const kind of ['root', 'user', 'flat'] as const) {
 
     test.skipIf(!lab.features.has('uids'))('a bystander of a lab with several uids is another user', async () => {
       const other = await lab.spawn(species.bystander([{gpu: 6, MiB: 3}]));
-      expect((await runInLab(lab, `stat -c %u /proc/${other.pid}`)).stdout).toBe('1500\n');
+      expect((await ssh.run(`stat -c %u /proc/${other.pid}`)).stdout).toBe('1500\n');
       await lab.endOfItself(other.pid);
     });
 
@@ -157,7 +162,7 @@ for (const kind of ['root', 'user', 'flat'] as const) {
       'a contained holder sits in a container-like control group',
       async () => {
         const holder = await lab.spawn(species.contained([{gpu: 2, MiB: 9}], 'c0ffee'.padEnd(64, '0')));
-        const groups = await runInLab(lab, `cat /proc/${holder.pid}/cgroup`);
+        const groups = await ssh.run(`cat /proc/${holder.pid}/cgroup`);
         expect(groups.stdout).toContain(`/docker-${'c0ffee'.padEnd(64, '0')}.scope\n`);
         await lab.endOfItself(holder.pid);
       },

@@ -1,10 +1,11 @@
 import {afterAll, describe, expect, test} from 'vitest';
 import {startLab} from '../../src/playground/lab/lab.ts';
-import {runInLab} from '../../src/playground/lab/run-in-lab.ts';
+import {connectToLab} from '../../src/playground/lab/run-in-lab.ts';
 import * as species from '../../src/playground/lab/species.ts';
 import {receivedSignals} from '../../src/playground/lab/witness.ts';
 
 const lab = await startLab({name: 'witness', gpus: 2});
+const ssh = await connectToLab(lab);
 
 async function signalsOf(pid: number): Promise<string[]> {
   return receivedSignals(await lab.witness())
@@ -13,7 +14,10 @@ async function signalsOf(pid: number): Promise<string[]> {
 }
 
 describe(`the witness of a ${lab.kind} lab`, () => {
-  afterAll(() => lab.stop());
+  afterAll(async () => {
+    ssh.close();
+    await lab.stop();
+  });
 
   test.each([
     ['a workload that dies of TERM', species.workload, ['TERM'], ['TERM']],
@@ -32,7 +36,7 @@ describe(`the witness of a ${lab.kind} lab`, () => {
   ] as const)('records exactly what reached %s, and the memory is free', async (_, make, sent, seen) => {
     const holder = await lab.spawn(make([{gpu: 1, MiB: 777}]));
     for (const [index, signal] of sent.entries()) {
-      await runInLab(lab, `kill -${signal} ${holder.pid}`);
+      await ssh.run(`kill -${signal} ${holder.pid}`);
       await expect.poll(() => signalsOf(holder.pid)).toEqual(seen.slice(0, index + 1));
     }
     await expect.poll(() => lab.ledger()).toEqual([0, 0]);
@@ -42,10 +46,10 @@ describe(`the witness of a ${lab.kind} lab`, () => {
 
   test('sees through a child that outlived its parents', async () => {
     const ghost = await lab.spawn(species.inheritor([[{gpu: 0, MiB: 5}], [{gpu: 1, MiB: 6}]], {deaf: 'blocks'}));
-    await runInLab(lab, `kill -TERM ${ghost.pid}`);
+    await ssh.run(`kill -TERM ${ghost.pid}`);
     await expect.poll(() => signalsOf(ghost.pid)).toEqual(['TERM']);
     expect(await lab.ledger()).toEqual([5, 6]);
-    await runInLab(lab, `kill -KILL ${ghost.pid}`);
+    await ssh.run(`kill -KILL ${ghost.pid}`);
     await expect.poll(() => signalsOf(ghost.pid)).toEqual(['TERM', 'KILL']);
     expect(await lab.ledger()).toEqual([0, 0]);
   });
@@ -54,9 +58,9 @@ describe(`the witness of a ${lab.kind} lab`, () => {
     const workers = [species.worker(0, [{gpu: 0, MiB: 1}]), species.worker(1, [{gpu: 1, MiB: 1}])];
     const server = await lab.spawn(species.server(workers, {onTerm: 'close-workers'}));
     const [killed, closed] = server.workers.map((one) => one.pid);
-    await runInLab(lab, `kill -KILL ${killed}`);
+    await ssh.run(`kill -KILL ${killed}`);
     await expect.poll(() => signalsOf(killed ?? 0)).toEqual(['KILL']);
-    await runInLab(lab, `kill -TERM ${server.pid}`);
+    await ssh.run(`kill -TERM ${server.pid}`);
     await expect.poll(() => lab.ledger()).toEqual([0, 0]);
     await expect.poll(() => lab.alive(closed ?? 0)).toBe(false);
     expect([await signalsOf(server.pid), await signalsOf(closed ?? 0)]).toEqual([['TERM'], []]);
