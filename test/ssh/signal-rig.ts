@@ -227,8 +227,7 @@ function farm(sender: Sender, shell: Shell): string {
   if (known !== undefined) return known;
   const folder = mkdtempSync(join(tmpdir(), 'reclaim-path-'));
   farms.set(`${sender} ${shell}`, folder);
-  if (farms.size === 1)
-    process.once('exit', () => farms.forEach((made) => rmSync(made, {recursive: true, force: true})));
+  if (farms.size === 1) process.once('exit', removeFarms);
   chmodSync(folder, 0o755);
   const planted = new Set(['sh']);
   for (const from of ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']) {
@@ -241,6 +240,10 @@ function farm(sender: Sender, shell: Shell): string {
   }
   symlinkSync(join(folder, shell), join(folder, 'sh'));
   return folder;
+}
+
+function removeFarms(): void {
+  for (const made of farms.values()) rmSync(made, {recursive: true, force: true});
 }
 
 export function order(identity: ProcessIdentity, signal: Order['signal'] = 'SIGTERM', mustHoldDevice = true): Order {

@@ -17,6 +17,7 @@ import {
   run,
   SENDERS,
   SHELLS,
+  start,
   type Target,
   uptimeMs,
 } from './signal-rig.ts';
@@ -148,6 +149,20 @@ describe.skipIf(needs !== '')(`nothing is sent${needs}`, () => {
       expect(results(answer)).toEqual(['sent', 'late']);
       expect(await first.received()).toEqual(['SIGTERM']);
       expect(await second.received()).toEqual([]);
+    });
+
+    it(`once the connection is lost (${sender})`, async () => {
+      const first = await rig.target('honours');
+      const second = await rig.target('honours');
+      const third = await rig.target('honours');
+      rig.fake('stat', `[ "$4" != /proc/${second.identity.pid}/exe ] || sleep 0.5; exec /usr/bin/stat "$@"`);
+      const running = start(rig, batch([first, second, third].map(({identity}) => order(identity))), {sender});
+      await running.saw((event) => event.kind === 'order');
+      running.child.stdout?.destroy();
+      await new Promise((resolve) => running.child.once('exit', resolve));
+      expect(await first.received()).toEqual(['SIGTERM']);
+      expect(await second.received()).toEqual([]);
+      expect(await third.received()).toEqual([]);
     });
 
     it.skipIf(!canUnshareMounts())(`where /etc/gpu-reclaim/deny exists (${sender}; needs root)`, async () => {

@@ -24,15 +24,22 @@ while (my ($pid, $ticks, $uid, $executable, $signal, $hold) = splice @words, 0, 
   }
   my ($sec, $centi) = uptime();
   if ($verdict eq 'go') {
+    # Is anybody still there to hear of it? The limit is looked at after this write, which may have had to wait.
+    say_line("heartbeat $sec${centi}0");
+    ($sec, $centi) = uptime();
     if ($sec > $limit_sec || ($sec == $limit_sec && $centi >= $limit_centi)) { $verdict = 'late' }
     elsif ($handle < 0) { ($verdict, $detail) = refusal($errno) }
     elsif (syscall(424, $handle + 0, $number{$signal} + 0, 0, 0) == 0) { $verdict = 'sent'; $sent++ }
     else { ($verdict, $detail) = refusal($! + 0) }
   }
-  syswrite(STDOUT, "\@\@$nonce e order $pid $signal $verdict $sec${centi}0 pidfd $detail\n") or exit 98;
+  say_line("order $pid $signal $verdict $sec${centi}0 pidfd $detail");
   if ($handle >= 0 && open my $file, "<&=$handle") { close $file }
 }
 exit($sent ? 0 : 3);
+
+sub say_line {
+  syswrite(STDOUT, "\@\@$nonce e $_[0]\n") or exit 98;
+}
 
 sub uptime {
   open my $file, '<', '/proc/uptime' or exit 1;

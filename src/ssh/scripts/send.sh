@@ -53,6 +53,11 @@ send_by_pid() {
   while [ $# -ge 6 ]; do
     check_order "$1" "$2" "$3" "$4" "$5" "$6"
     if [ "$VERDICT" = go ]; then
+      # Is anybody still there to hear of it? This write may have had to wait, so the last look comes after it.
+      emit "heartbeat $UPTIME_MS"
+      last_look "$1" "$2"
+    fi
+    if [ "$VERDICT" = go ]; then
       if kill -s "${5#SIG}" "$1" 2>/dev/null; then
         VERDICT=sent SENT=yes
       elif read_stat "$1" && [ "$TICKS" = "$2" ]; then
