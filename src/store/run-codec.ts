@@ -158,7 +158,7 @@ const EVENTS: {readonly [K in RunEvent['kind']]: z.ZodType<Omit<Extract<RunEvent
   }),
   denied: z.looseObject({atMs, by: person, reason}),
   expired: z.looseObject({atMs}),
-  cancelled: z.looseObject({atMs, by: person, reason}),
+  cancelled: z.looseObject({atMs, by: z.string(), reason}),
   rechecked: z.looseObject({atMs, snapshot, drift: z.array(drift)}),
   'signal-intended': z.looseObject({
     atMs,

@@ -1,6 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import type {RunStore} from '../../src/engine/ports.ts';
-import {ANNA, awaitingGo, OWNER, opened, openRun, planned, RUN, storePath} from './sample.ts';
+import {opened, storePath} from './fresh-store.ts';
+import {ANNA, awaitingGo, OWNER, openRun, planned, RUN} from './sample.ts';
 
 type Decision = Parameters<RunStore['decide']>[0];
 

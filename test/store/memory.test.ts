@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
-import {HOST, OWNER, opened, openRun, RUN, snapshot, storePath} from './sample.ts';
+import {opened, storePath} from './fresh-store.ts';
+import {HOST, OWNER, openRun, RUN, snapshot} from './sample.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -2,7 +2,8 @@ import {describe, expect, it} from 'vitest';
 import type {RunEvent} from '../../src/domain/run.ts';
 import {runId} from '../../src/domain/run.ts';
 import type {Append} from '../../src/engine/ports.ts';
-import {HOST, MACHINE, noted, OWNER, opened, openRun, planned, RUN, requested, snapshot, storePath} from './sample.ts';
+import {opened, storePath} from './fresh-store.ts';
+import {HOST, MACHINE, noted, OWNER, openRun, planned, RUN, requested, snapshot} from './sample.ts';
 
 const OTHER = runId('ba9876543210');
 

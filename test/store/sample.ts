@@ -1,15 +1,10 @@
-/** Values for the tests of this room: whole, but as small as the types allow. */
-import {mkdtempSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
-import {onTestFinished} from 'vitest';
+/** Values for the tests of this room, and for the second programs that they start: whole, but as small as the types allow. */
 import {hostName} from '../../src/domain/host.ts';
 import type {Plan} from '../../src/domain/plan.ts';
 import type {LeaseOwner, Run, RunEvent, RunId} from '../../src/domain/run.ts';
 import {runId} from '../../src/domain/run.ts';
 import type {Snapshot} from '../../src/domain/snapshot.ts';
 import type {RunStore} from '../../src/engine/ports.ts';
-import {openStore} from '../../src/store/open-store.ts';
 
 export const ANNA = {kind: 'os-user', name: 'anna', uid: 1000} as const;
 export const HOST = hostName('gpu-07');
@@ -85,21 +80,6 @@ export function planned(digest: string, expiresAtMs = 1_000): RunEvent {
 
 export function noted(note: string): RunEvent {
   return {kind: 'noted', atMs: 3, note};
-}
-
-/** A path in a fresh folder that ends with the test. */
-export function storePath(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'gpu-reclaim-store-'));
-  onTestFinished(() => rmSync(folder, {recursive: true, force: true}));
-  return join(folder, 'runs.db');
-}
-
-/** Opens, or fails the test; closed with it. */
-export async function opened(path: string): Promise<RunStore> {
-  const store = await openStore(path);
-  if (!store.ok) throw new Error(JSON.stringify(store.failure));
-  onTestFinished(() => store.value.close());
-  return store.value;
 }
 
 export async function openRun(store: RunStore, id: RunId = RUN, host: string = HOST): Promise<Run> {
