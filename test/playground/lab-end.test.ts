@@ -74,6 +74,16 @@ test.each(possible)('kill -9 of the program leaves no process and no folder of i
   expect(processesOf(folder)).toEqual([]);
 });
 
+test('a flat lab whose first process is killed leaves no holder either', async () => {
+  const lab = await startLab({name: 'end', gpus: 1, kind: 'flat'});
+  for (const spec of CAST) await lab.spawn(spec);
+  const first = processesOf(lab.folder).find((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8') === 'python3\n');
+  process.kill(Number(first), 'SIGKILL');
+  await expect.poll(() => existsSync(lab.folder), {timeout: 10_000}).toBe(false);
+  expect(processesOf(lab.folder)).toEqual([]);
+  await lab.stop();
+});
+
 test('an asked kind that cannot be had is refused with the machine’s reason', async () => {
   const asked = startLab({name: 'end', gpus: 1, kind: 'root', runAs: {uid: 65_534, gid: 65_534}});
   if (runAs) await expect(asked).rejects.toThrow(/^no lab can be had on this machine \(root: unshare: .*not permitted/);

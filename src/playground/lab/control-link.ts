@@ -20,11 +20,17 @@ export interface ControlLink {
 
 /**
  * Waits outside the lab's namespaces, so that folder and control groups go whatever ends the lab: `stop`, the end of
- * this program, or its kill -9. The lab's mounts are not visible here.
+ * this program, or its kill -9. The lab's mounts are not visible here. A flat lab has no namespace that would end its
+ * holders with its first process: whoever is left is known by its environment (that of a thread, for a zombie leader).
  */
 const KEEPER = `lab=$1; shift
 "$@"
 code=$?
+if [ -e "$lab/dev/nvidiactl" ]; then
+  for place in $(grep -alF "PYTHONPATH=$lab/inside" /proc/[0-9]*/task/*/environ); do
+    pid=\${place#/proc/}; kill -KILL "\${pid%%/*}"
+  done
+fi 2>/dev/null
 if [ -s "$lab/run/cgroups" ]; then while read -r folder; do rmdir "$folder"; done < "$lab/run/cgroups"; fi 2>/dev/null
 rm -rf --one-file-system -- "$lab"
 exit $code`;
