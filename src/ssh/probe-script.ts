@@ -17,7 +17,7 @@ export function scriptText(name: string): string {
 
 /** Every function that `probe` needs, `frame.sh` first: what the signalling script puts in front of its own text. */
 export function probeFunctions(): string {
-  return ['frame', 'scan', 'smi', 'facts', 'probe'].map(scriptText).join('\n');
+  return ['frame', 'side', 'scan', 'smi', 'facts', 'probe'].map(scriptText).join('\n');
 }
 
 /**

@@ -21,8 +21,8 @@ const WORD_MAX = 4200;
 export function parseFacts(sections: readonly Section[]): Facts {
   const stats = byPid(linesOf(sections, 'facts.stat'), 'stat');
   const statuses = byPid(linesOf(sections, 'facts.status'), 'status');
-  const cgroups = byPid(linesOf(sections, 'facts.cgroup'), 'cgroup');
-  const loginUids = byPid(linesOf(sections, 'facts.cgroup'), 'loginuid');
+  const cgroups = byPid(linesOf(sections, 'facts.stat'), 'cgroup');
+  const loginUids = byPid(linesOf(sections, 'facts.stat'), 'loginuid');
   const links = parseLinks(bodyOf(sections, 'facts.links'));
   const files = parseExecutables(linesOf(sections, 'facts.executable'));
   const names = parseUsers(linesOf(sections, 'facts.users'));

@@ -4,7 +4,7 @@ import type {FdScan} from './holdings.ts';
 import {bodyOf, linesOf, type Section} from './sections.ts';
 
 const PARTS: readonly string[] = ['host', 'maps', 'matches', 'zombies', 'own', 'threads', 'gpus', 'charges', 'minors'];
-const FACTS: readonly string[] = ['stat', 'status', 'cgroup', 'links', 'executable', 'users', 'words'];
+const FACTS: readonly string[] = ['stat', 'status', 'links', 'executable', 'users', 'words'];
 /** grep: 1 = nothing found, 2 = a file vanished or was refused; find is judged by its complaints. */
 const WHOLE_UP_TO = 2;
 

@@ -52,11 +52,12 @@ p_add_charged() {
   set +f
 }
 
-# Adds the ancestors of all in the set, and the leaders of their sessions and process groups.
+# Adds the ancestors of all in the set, and the leaders of their sessions and process groups; collects their uids.
 p_add_kin() {
   for p_pid in $p_all; do
     p_climb=$p_pid
     while p_read_status "$p_climb" && [ -n "$p_parent" ]; do
+      case $p_uids in *" $p_uid "*) ;; *) p_uids="$p_uids$p_uid " ;; esac
       p_add "$p_session"
       p_add "$p_group"
       p_add "$p_parent" || break
@@ -75,77 +76,81 @@ p_own() {
   done
 }
 
-# Sections facts.stat (first: reading it never hangs), facts.status, facts.cgroup, facts.links.
-p_plain_facts() {
+# p_facts PID…: the facts.* sections of these.
+p_facts() {
+  [ $# -gt 0 ] || return
+  p_asked=$*
+  p_start 3 plain_facts 4 slow_facts -- p_read_facts
+}
+
+p_read_facts() {
+  # shellcheck disable=SC2086
+  p_words $p_asked 2>/dev/null
+  p_read 3 14 350000
+  p_read 4 14 100000
+}
+
+# stat comes first: reading it never hangs.
+p_side_plain_facts() {
   frame_begin facts.stat
-  p_each stat "$@"
+  p_each stat
   frame_end facts.stat 0
   frame_begin facts.status
-  p_each status "$@"
+  p_each status
   frame_end facts.status 0
-  frame_begin facts.cgroup
-  p_each cgroup "$@"
-  p_each loginuid "$@"
-  frame_end facts.cgroup 0
   frame_begin facts.links
-  p_each links "$@"
+  p_each links
   frame_end facts.links 0
 }
 
-# Sections facts.executable and facts.users: the file of an executable may lie on a dead network mount, and names may
-# come from a dead directory server.
-p_slow_facts() {
+# The file of an executable may lie on a dead network mount, and names may come from a dead directory server.
+p_side_slow_facts() {
   frame_begin facts.executable
-  p_each executable "$@"
+  p_each executable
   frame_end facts.executable 0
   frame_begin facts.users
-  p_each uids "$@" | cut -f 3 | sort -u | xargs -r getent passwd | cut -d: -f 1,3
+  # shellcheck disable=SC2086
+  getent passwd $p_uids | cut -d: -f 1,3
   frame_end facts.users 0
 }
 
-# p_each WHAT PID…: one program over one file of each process.
+# p_each WHAT: one program over the files of every process in p_asked.
 p_each() {
   p_what=$1
-  shift
-  for p_pid; do
-    shift
+  set --
+  for p_pid in $p_asked; do
+    p_folder=/proc/$p_pid
     case $p_what in
-    links) set -- "$@" "/proc/$p_pid/exe" "/proc/$p_pid/ns/pid" "/proc/$p_pid/ns/mnt" ;;
-    executable) set -- "$@" "/proc/$p_pid/exe" ;;
-    uids) set -- "$@" "/proc/$p_pid/status" ;;
-    *) set -- "$@" "/proc/$p_pid/$p_what" ;;
+    stat) set -- "$@" "$p_folder/stat" "$p_folder/cgroup" "$p_folder/loginuid" ;;
+    status) set -- "$@" "$p_folder/status" ;;
+    links) set -- "$@" "$p_folder/exe" "$p_folder/ns/pid" "$p_folder/ns/mnt" ;;
+    executable) set -- "$@" "$p_folder/exe" ;;
     esac
   done
   case $p_what in
-  status) grep -asH -e '^Uid:' -e '^Threads:' -e '^ShdPnd:' -e '^Sig[PBIC]' "$@" ;;
+  stat) grep -asH '' "$@" ;;
+  status) grep -asH -e '^Uid:' -e '^ShdPnd:' -e '^Sig[PBIC]' "$@" ;;
   links) find "$@" -maxdepth 0 -printf '%p %l\0' ;;
   executable) stat -L --printf '%n %d:%i %u %a\n' "$@" ;;
-  uids) grep -ash '^Uid:' "$@" ;;
-  *) grep -asH '' "$@" ;;
   esac
 }
 
 # Section facts.words: the words of each command line, "/proc/PID/cmdline:WORD" a line (a newline in a word reads \001).
 # Too much for one answer: then one by one, 4 KiB each, in sections of their own.
 p_words() {
-  frame_begin facts.words
   p_list=
   for p_pid; do p_list="$p_list /proc/$p_pid/cmdline"; done
   # shellcheck disable=SC2086
   p_found=$(p_scan words -zHm300 '' $p_list)
   case $p_found in
   *"@rc 75")
-    echo '@rc 0'
-    frame_end facts.words 0
+    p_put facts.words '@rc 0'
     for p_pid; do
       frame_begin "facts.words.$p_pid"
-      { head -c 4096 "/proc/$p_pid/cmdline" 2>/dev/null & } | timeout 1 cat
+      { head -c 4096 "/proc/$p_pid/cmdline" & } | timeout 1 cat
       frame_end "facts.words.$p_pid" $?
     done
     ;;
-  *)
-    say "$p_found"
-    frame_end facts.words "${p_found##*@rc }"
-    ;;
+  *) p_put facts.words "$p_found" ;;
   esac
 }

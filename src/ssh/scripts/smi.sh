@@ -1,45 +1,54 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # one text with the files beside it: variables are shared
 # What nvidia-smi says, without ever waiting for it: a process that is stuck in the driver can't be killed.
 #
-# A text of p_smi is one of "@missing", "@stuck PID", or: "@fields A,B,…", "@pid CHILD WAITER", what was printed, "@rc N".
-# No "@rc": it did not answer in time. After an unknown field the same again with the fields that every driver knows.
+# A section's text is "@missing" or "@stuck PID" with "@rc N"; or "@fields A,B,…", "@pid CHILD WAITER", what was printed,
+# "@rc N". No "@rc": it did not answer in time. After an unknown field once more, with the fields that every driver knows.
 
 p_gpu_fields=index,uuid,pci.bus_id,name,memory.total,memory.reserved,memory.used,utilization.gpu,compute_mode,persistence_mode,mig.mode.current,driver_version,gpu_recovery_action
 p_gpu_fields_old=index,uuid,pci.bus_id,name,memory.total,memory.used,utilization.gpu,compute_mode,persistence_mode,driver_version
 p_charge_fields=gpu_uuid,pid,process_name,used_gpu_memory
 p_smi_limit=8
 
-# p_may_ask: sets p_refusal to the lines that stand for an answer where nvidia-smi must not be started.
-p_may_ask() {
-  p_refusal=''
-  if ! command -v nvidia-smi >/dev/null; then
-    p_refusal="@missing$p_nl@rc 127"
-  else
-    p_earlier=$(p_earlier_smi)
-    [ -z "$p_earlier" ] || p_refusal="@stuck $p_earlier$p_nl@rc 75"
-  fi
-}
-
-# p_smi gpus|charges
-p_smi() {
-  [ -z "$p_refusal" ] || { say "$p_refusal" && return; }
-  case $1 in
-  charges) p_ask_smi query-compute-apps $p_charge_fields ;;
-  *)
+p_side_gpus() {
+  frame_begin gpus
+  [ -z "$p_refusal" ] || say "$p_refusal"
+  if [ -z "$p_refusal" ]; then
     p_ask_smi query-gpu $p_gpu_fields
     [ "$p_rc" != 2 ] || p_ask_smi query-gpu $p_gpu_fields_old
-    ;;
-  esac
+  fi
+  frame_end gpus "$p_rc"
+}
+
+p_side_charges() {
+  frame_begin charges
+  [ -z "$p_refusal" ] || say "$p_refusal"
+  [ -n "$p_refusal" ] || p_ask_smi query-compute-apps $p_charge_fields
+  frame_end charges "$p_rc"
+  # Which device file is which GPU. The driver answers here: a stuck one hangs this side, not the next.
+  p_text=$(grep -asH -e '^GPU UUID:' -e '^Device Minor:' -e '^Bus Location:' /proc/driver/nvidia/gpus/*/information)
+  p_put minors "$p_text$p_nl@rc $?"
 }
 
 p_ask_smi() {
   echo "@fields $2"
+  read -r p_self _ </proc/self/stat
   # shellcheck disable=SC2016
-  sh -c 'echo "@pid $$ $PPID"; exec nvidia-smi "$@"' sh "--$1=$2" --format=csv,noheader,nounits 2>&1
+  sh -c 'echo "@pid $$ $0"; exec nvidia-smi "$@"' "$p_self" "--$1=$2" --format=csv,noheader,nounits 2>&1
   p_rc=$?
   echo
   echo "@rc $p_rc"
 }
+
+# p_may_ask: sets p_refusal to the lines that stand for an answer where nvidia-smi must not be started.
+p_may_ask() {
+  p_refusal='' p_rc=127
+  if ! command -v nvidia-smi >/dev/null; then
+    p_refusal="@missing$p_nl@rc 127"
+  else
+    p_earlier=$(p_earlier_smi)
+    [ -z "$p_earlier" ] || p_refusal="@stuck $p_earlier$p_nl@rc 75" p_rc=75
+  fi
+} 2>/dev/null
 
 # The PID of an nvidia-smi that an earlier probe of ours started and that still stands after its deadline.
 p_earlier_smi() {
@@ -49,16 +58,17 @@ p_earlier_smi() {
     p_pid=${p_pid%/comm}
     p_read_status "$p_pid"
     [ "$p_uid" = "$p_euid" ] || continue
-    p_age "$p_pid"
+    p_find_age "$p_pid"
     [ "$p_age" -gt $p_smi_limit ] || continue
-    # Its command line may hang like itself: no answer is an answer.
-    p_ours=$({ grep -czxsF -e "--query-gpu=$p_gpu_fields" -e "--query-gpu=$p_gpu_fields_old" -e "--query-compute-apps=$p_charge_fields" "/proc/$p_pid/cmdline" & } | timeout 1 cat)
+    # Its command line may hang like itself, and then can't be killed: no answer is an answer.
+    p_ours=$({ grep -czsF -e "--query-gpu=$p_gpu_fields" -e "--query-gpu=$p_gpu_fields_old" -e "--query-compute-apps=$p_charge_fields" "/proc/$p_pid/cmdline" & } | timeout 1 cat)
     case $p_ours in 0) ;; *) echo "$p_pid" && return ;; esac
   done
 }
 
-# Seconds since the process began, -1 if it is gone: field 22 of stat, counted from the last ") ".
-p_age() {
+# p_find_age PID: sets p_age to the seconds since it began, -1 if it is gone: field 22 of stat, counted from the last ") ".
+# /proc counts 100 ticks a second wherever NVIDIA has a driver (USER_HZ).
+p_find_age() {
   p_age=-1 p_stat=
   { while IFS= read -r p_line || [ -n "$p_line" ]; do p_stat="$p_stat$p_line "; done <"/proc/$1/stat"; } 2>/dev/null
   set -f
@@ -68,20 +78,19 @@ p_age() {
   [ $# -ge 20 ] || return
   shift 19
   read -r p_now _ </proc/uptime
-  p_age=$((${p_now%%.*} - $1 / p_ticks))
+  p_age=$((${p_now%%.*} - ${1%??}))
 }
 
-# p_read_smi TEXT-ON-STDIN: reads p_smi's text until its end or the deadline, and ends what has not answered.
+# p_read_smi FD: reads what one of these sides prints, and ends an nvidia-smi that has not answered, before the shell that
+# waits for it: only then it is known to be ours.
 p_read_smi() {
-  read -r p_now _ </proc/uptime
-  p_left=$((p_began + p_smi_limit - ${p_now%%.*}))
-  [ "$p_left" -ge 1 ] || p_left=1
-  p_text=$(timeout "$p_left" cat | head -c 200000)
+  read -r p_side p_side_parent <&"$1"
+  p_seconds_left $p_smi_limit
+  p_text=$(p_copy "$1" 200000)
   say "$p_text"
-  p_text="$p_nl$p_text$p_nl"
-  case ${p_text##*"$p_nl@fields "} in
-  *"$p_nl@rc "*) return ;;
+  case $p_text in
+  *"$p_nl@rc "*) ;;
+  *) p_who_in "$p_nl${p_text##*"$p_nl@fields "}" && p_end_child ;;
   esac
-  # Both tries may have said a PID: the last one counts.
-  p_who_in "$p_nl@pid ${p_text##*"$p_nl@pid "}" && p_end_child
-}
+  p_end_side
+} 2>/dev/null
