@@ -8,7 +8,6 @@ import json
 import os
 import selectors
 import signal
-import socket
 import sys
 import time
 
@@ -17,6 +16,7 @@ import lab_holder
 import lab_launch
 import lab_procfs
 import lab_rooms
+import lab_services
 
 LAB = lab_launch.LAB
 RUN = os.path.join(LAB, "run")
@@ -46,8 +46,9 @@ class Control:
         else:
             features = lab_rooms.furnish(self.config)
             features.append("pid-reuse")
-            self._listen_to_journal()
-        self._write_gpus()
+            journal = lab_services.open_journal()
+            self.selector.register(journal, selectors.EVENT_READ, lambda: lab_services.note_journal(journal))
+        lab_services.write_gpus(self.config)
         if lab_cgroup.can_contain():
             features.append("containers")
         if self.config["kind"] != "user" and os.geteuid() == 0:
@@ -66,7 +67,7 @@ class Control:
         self.selector.register(self.events, selectors.EVENT_READ, self._read_events)
         self.selector.register(reader, selectors.EVENT_READ, lambda: os.read(reader, 4096))
         if self.config.get("sshd"):
-            self._start_sshd()
+            self.sshd = lab_services.start_sshd(self.config["sshd"])
         say({"event": "hello", "features": features, "keys": [gpu["key"] for gpu in self.config["gpus"]]})
 
     def run(self):
@@ -82,7 +83,7 @@ class Control:
         # In a PID namespace the kernel ends everybody with us.
         deadline = time.monotonic() + 5
         while self.config["kind"] == "flat" and time.monotonic() < deadline:
-            mine = descendants(os.getpid())
+            mine = lab_procfs.descendants(os.getpid())
             if not mine:
                 break
             for pid in mine:
@@ -100,7 +101,7 @@ class Control:
         spec = request["spec"]
         pid = os.fork()
         if pid == 0:
-            self._become(spec)
+            lab_launch.become(spec, self.features)
         self._expect(pid, request)
         return LATER
 
@@ -116,7 +117,7 @@ class Control:
             if pid == 0:
                 if os.getpid() != wanted:
                     os._exit(0)
-                self._become(request["spec"])
+                lab_launch.become(request["spec"], self.features)
             if pid == wanted:
                 self._expect(pid, request)
                 return LATER
@@ -159,34 +160,6 @@ class Control:
         for pid in dropped:
             os.kill(pid, signal.SIGKILL)
         return len(dropped)
-
-    def _become(self, spec):
-        """In the forked child: never returns, whatever goes wrong."""
-        try:
-            self._turn_into(spec)
-        except BaseException as problem:
-            os.write(2, ("lab: %s: %s\n" % (type(problem).__name__, problem)).encode())
-        os._exit(71)
-
-    def _turn_into(self, spec):
-        out = os.open(os.path.join(RUN, "holders.log"), os.O_WRONLY | os.O_APPEND)
-        os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
-        os.dup2(out, 1)
-        os.dup2(out, 2)
-        os.setsid()
-        signal.set_wakeup_fd(-1)
-        for number in (signal.SIGCHLD, signal.SIGTERM):
-            signal.signal(number, signal.SIG_DFL)
-        if spec.get("container"):
-            lab_cgroup.enter(spec["container"])
-        if spec.get("executable"):
-            lab_launch.copy_interpreter(spec["executable"], "daemons" in self.features)
-        os.chdir("/")
-        if spec.get("uid"):
-            os.setgroups([])
-            os.setgid(spec["uid"])
-            os.setuid(spec["uid"])
-        lab_launch.run_holder(spec)
 
     def _expect(self, pid, request):
         for spec in every_spec(request["spec"]):
@@ -292,44 +265,6 @@ class Control:
             self.reap()
             time.sleep(0.002)
 
-    def _write_gpus(self):
-        """What the stand-in nvidia-smi may know without asking the kernel, with each device's name in /proc/locks."""
-        with open(os.path.join(RUN, "gpus.tsv"), "w") as file:
-            for gpu in self.config["gpus"]:
-                gpu["device"] = os.path.join(self.config["devices"], "nvidia%d" % gpu["index"])
-                fd = os.open(gpu["device"], os.O_RDWR)
-                start = (1 << 61) + int.from_bytes(os.urandom(6), "big")
-                lab_holder.lock(fd, start, 1)
-                gpu["key"] = lab_procfs.lock_key(start)
-                os.close(fd)
-                words = [gpu[name] for name in ("index", "uuid", "busId", "name", "totalMiB", "key", "device")]
-                file.write("\t".join(str(word) for word in words) + "\n")
-
-    def _listen_to_journal(self):
-        log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        log.bind("/dev/log")
-        os.chmod("/dev/log", 0o666)
-
-        def note():
-            with open(os.path.join(RUN, "journal"), "ab") as file:
-                file.write(log.recv(8192).rstrip(b"\n\0") + b"\n")
-
-        self.selector.register(log, selectors.EVENT_READ, note)
-
-    def _start_sshd(self):
-        self.sshd = os.fork()
-        if self.sshd == 0:
-            os.setsid()
-            signal.set_wakeup_fd(-1)
-            for number in (signal.SIGCHLD, signal.SIGTERM):
-                signal.signal(number, signal.SIG_DFL)
-            log = os.open(os.path.join(RUN, "sshd.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            os.dup2(os.open("/dev/null", os.O_RDWR), 0)
-            os.dup2(log, 1)
-            os.dup2(log, 2)
-            os.chdir("/")
-            os.execve(self.config["sshd"], [self.config["sshd"], "-D", "-e", "-f", LAB + "/ssh/sshd_config"], {"PATH": "/usr/bin:/bin"})
-
 
 LATER = object()
 
@@ -338,13 +273,6 @@ def every_spec(spec):
     yield spec
     for worker in spec.get("workers", []):
         yield from every_spec(worker)
-
-
-def descendants(pid):
-    found = []
-    for child in lab_procfs.children_of(pid):
-        found += [child] + descendants(child)
-    return found
 
 
 def say(message):

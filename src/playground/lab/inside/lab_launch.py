@@ -2,9 +2,42 @@
 import json
 import os
 import shutil
+import signal
 import sys
 
+import lab_cgroup
+
 LAB = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def become(spec, features):
+    """In a forked child of the control process: turns it into the holder, never returns, whatever goes wrong."""
+    try:
+        stand_alone(os.open(os.path.join(LAB, "run", "holders.log"), os.O_WRONLY | os.O_APPEND))
+        if spec.get("container"):
+            lab_cgroup.enter(spec["container"])
+        if spec.get("executable"):
+            copy_interpreter(spec["executable"], "daemons" in features)
+        if spec.get("uid"):
+            os.setgroups([])
+            os.setgid(spec["uid"])
+            os.setuid(spec["uid"])
+        run_holder(spec)
+    except BaseException as problem:
+        os.write(2, ("lab: %s: %s\n" % (type(problem).__name__, problem)).encode())
+    os._exit(71)
+
+
+def stand_alone(log):
+    """A session of its own, nothing on standard input, the rest to `log`, signals as a fresh process has them."""
+    os.dup2(os.open("/dev/null", os.O_RDWR), 0)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.setsid()
+    os.chdir("/")
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGCHLD, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def run_holder(spec):

@@ -51,3 +51,10 @@ def lock_key(start):
             if words[1] == "OFDLCK" and words[6] == str(start):
                 return words[5]
     raise RuntimeError("/proc/locks does not list open-file-description locks here")
+
+
+def descendants(pid):
+    found = []
+    for child in lab_procfs.children_of(pid):
+        found += [child] + descendants(child)
+    return found
