@@ -60,12 +60,13 @@ export function exec(connection: Connection, request: ExecRequest, clock: Clock)
   });
 
   return new Promise((resolve, reject) => {
+    let stopWaiting = (): void => {};
     const stops = [after(clock, request.deadlineMs, () => settle('timed-out'))];
 
     function settle(end: ExecAnswer['end'], refusal: ExecAnswer['refusal'] = null): void {
       if (settled) return;
       settled = true;
-      for (const stop of stops) stop();
+      for (const stop of [...stops, stopWaiting]) stop();
       // Frees our side. The remote command may run on: it has its own limit.
       channel?.close();
       if (thrown !== null) {
@@ -108,9 +109,14 @@ export function exec(connection: Connection, request: ExecRequest, clock: Clock)
       exited = true;
       exitCode = code;
       exitSignal = signal;
-      // 'close' may never come while a background child holds stdout, and output may still follow 'exit'.
-      stops.push(after(clock, request.exitGraceMs, () => settle('exited')));
+      waitForRest();
       closeSoon();
+    }
+
+    /** 'close' may never come while a background child holds stdout; but output may still follow 'exit', and slowly. */
+    function waitForRest(): void {
+      stopWaiting();
+      if (exited && !frames.ended()) stopWaiting = after(clock, request.exitGraceMs, () => settle('exited'));
     }
 
     function closeSoon(): void {
@@ -126,7 +132,9 @@ export function exec(connection: Connection, request: ExecRequest, clock: Clock)
       opened.stderr.on('data', onStderr);
       opened.on('data', (chunk: Buffer) => {
         onStdout(chunk);
-        if (!settled) closeSoon();
+        if (settled) return;
+        waitForRest();
+        closeSoon();
       });
       opened.on('exit', (code: number | null, signal?: string) => onExit(code, signal ?? null));
       opened.on('close', () => settle(exited ? 'exited' : 'lost'));

@@ -15,7 +15,7 @@ export interface Limits {
   readonly signalGraceMs: number;
   /** Added to the host's limit for our own deadline, ms: `timeout -k`, the login shell's start and the way back. */
   readonly ownGraceMs: number;
-  /** After exit without an END marker: how long stdout may still bring one, ms. */
+  /** After exit without an END marker: how long stdout may stay silent before it is given up, ms. */
   readonly exitGraceMs: number;
   /** After exit and END: how long the channel may take to close, ms. A background child holds it open. */
   readonly closeGraceMs: number;

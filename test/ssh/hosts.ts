@@ -4,6 +4,7 @@ import {setTimeout as wait} from 'node:timers/promises';
 import {type HostName, hostName} from '../../src/domain/host.ts';
 import type {SignalBatch, SignalEvent} from '../../src/domain/order.ts';
 import type {RunId} from '../../src/domain/run.ts';
+import type {Transcript} from '../../src/domain/transcript.ts';
 import type {Clock, RemoteHost, RemoteHosts} from '../../src/engine/ports.ts';
 import type {HostAccess} from '../../src/ssh/access.ts';
 import type {Limits} from '../../src/ssh/limits.ts';
@@ -80,3 +81,23 @@ export const BATCH: SignalBatch = {
   verifyMs: 0,
   stalledMs: 0,
 };
+
+export function valueFrom(
+  answer: {ok: true; value: Transcript} | {ok: false; failure: unknown} | {ok: boolean},
+): Transcript {
+  if ('value' in answer) return answer.value;
+  throw new Error(JSON.stringify(answer));
+}
+
+export function textOf(transcript: Transcript): string {
+  return Buffer.from(transcript.stdout).toString('utf8');
+}
+
+export async function untilOk<T extends {readonly ok: boolean}>(ask: () => Promise<T>): Promise<T> {
+  const untilMs = performance.now() + 10_000;
+  for (;;) {
+    const answer = await ask();
+    if (answer.ok || performance.now() > untilMs) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

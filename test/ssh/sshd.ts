@@ -121,3 +121,12 @@ async function listening(child: ChildProcess, port: number): Promise<void> {
     socket.once('error', reject);
   });
 }
+
+/** sh text: sets `p` to the PID of the sshd that serves this command. */
+const UP = [
+  'p=$$; while :; do c=$(cat /proc/$p/comm); case $c in sshd*) break;; esac;',
+  'p=$(sed -n "s/^PPid:.//p" /proc/$p/status); done;',
+].join(' ');
+/** Says `session=PID` of the sshd that serves this command. */
+export const SAY_OWN_SSHD = `${UP} echo "session=$p"`;
+export const KILL_OWN_SSHD = `${UP} kill -KILL $p; sleep 5`;
