@@ -55,6 +55,7 @@ function progressLine(event: SignalEvent, sinceMs: number): string | null {
     case 'order':
       return `⏳ ${event.signal} to PID ${event.pid}: ${RESULT_WORD[event.result]}`;
     case 'seen':
+      if (event.observation === 'alive') return null;
       return `⏳ PID ${event.pid}: ${SEEN_WORD[event.observation]} after ${span(sinceMs)}`;
     case 'heartbeat':
       return `⏳ watching, ${span(sinceMs)}`;

@@ -34,10 +34,12 @@ export function diagnoseProcess(process: ProcessFacts, input: HolderInput): Hold
     threadOpens: [],
   };
   const own = snapshot.charges.filter((charge) => charge.pid === process.pid);
-  const kept = chargesKeptBy(process, holding, snapshot, table, input.dead);
   const held = holdsDevice(holding) || own.length > 0;
   const container = containerOf(process.cgroups);
   const guard = protectedBy(process, snapshot.mountNamespace, policy.protectedList);
+  const monitor = guard === null && MONITORS.has(programName(process));
+  // Daemons and monitors keep every device open by trade: what a dead process left behind is not theirs.
+  const kept = guard !== null || monitor ? [] : chargesKeptBy(process, holding, snapshot, table, input.dead);
   const matched = snapshot.matches.filter((match) => match.pid === process.pid).map((match) => match.literal);
 
   const found = new Map<FindingKind, readonly Evidence[]>();
@@ -46,8 +48,7 @@ export function diagnoseProcess(process: ProcessFacts, input: HolderInput): Hold
 
   if (guard !== null)
     note('protected', say('executable', `${process.executable?.path ?? process.comm}: ${guard.name}`));
-  if (guard === null && MONITORS.has(programName(process)))
-    note('monitor', say('executable', `${programName(process)} only reads the GPUs`));
+  if (monitor) note('monitor', say('executable', `${programName(process)} only reads the GPUs`));
   if (process.state === 'Z' && holding.threadOpens.length === 0 && process.threads <= 1)
     note('unreaped', say('process', `state Z, waits for parent PID ${process.ppid}`));
   if (process.state === 'Z' && holding.threadOpens.length > 0) {

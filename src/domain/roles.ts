@@ -17,14 +17,31 @@ export const WORKER_ROLES: readonly WorkerRole[] = [
   {framework: 'ATOM', titles: ['ATOM::']},
 ];
 
-/** The title a process shows: its first word if it was rewritten, else its comm. Chosen by the process: hostile text. */
+/**
+ * What to call a process in one or two words: a rewritten title, the script or module that an interpreter runs, or the
+ * program's own name. Never a whole command line: that may hold secrets. Chosen by the process: hostile text.
+ */
 export function titleOf(process: ProcessFacts): string {
-  const first = process.words[0] ?? '';
-  return first.includes('::') || process.words.length === 0
-    ? first || process.comm
-    : process.comm.includes('::')
-      ? process.comm
-      : first;
+  const [first = '', ...rest] = process.words;
+  if (first.includes('::')) return first;
+  if (process.comm.includes('::') || first === '') return process.comm;
+  const program = baseName(first);
+  if (!/^(python|perl|ruby|node|java|Rscript)[0-9.]*$/.test(program)) return program;
+  return scriptOf(rest) ?? program;
+}
+
+/** The module behind `-m`, or the first word that is no option; null for `-c` and for none. */
+function scriptOf(words: readonly string[]): string | null {
+  for (const [at, word] of words.entries()) {
+    if (word === '-m') return words[at + 1] ?? null;
+    if (word === '-c' || word === '-e') return null;
+    if (!word.startsWith('-')) return baseName(word);
+  }
+  return null;
+}
+
+function baseName(path: string): string {
+  return path.split('/').findLast((part) => part !== '') ?? path;
 }
 
 export function roleOf(process: ProcessFacts): WorkerRole | null {

@@ -52,7 +52,11 @@ export function choose(holder: HolderDiagnosis, input: SelectionInput): Choice {
   if (request.gpus !== null && !touched.some((uuid) => input.requested.has(uuid))) return keep('outside-gpus', false);
 
   const belonging = belongingOf(holder, input);
-  if (belonging === null) return keep(holder.process.ppid === 1 ? 'detached' : 'in-use', true);
+  if (belonging === null) {
+    // Another person's job is simply in use; "detached" speaks of one that nobody is known for.
+    const somebody = holder.ownership.person !== null && !isOwnedBy(holder.ownership, request.requester);
+    return keep(holder.process.ppid === 1 && !somebody ? 'detached' : 'in-use', true);
+  }
   if (holder.container !== null) return keep('contained', true);
   if (used.some((uuid) => !input.requested.has(uuid))) return keep('outside-gpus', true);
   return {ticked: true, belonging};
