@@ -1,6 +1,7 @@
 /** argv -> verb, words and the terminal's own options. Options may stand anywhere; `--x` and `x` mean the same for the verb's own words. */
 import {fail, ok, type Result} from '../domain/failure.ts';
-import {nearest, readVerb, type Verb} from '../domain/words.ts';
+import {nearest} from '../domain/nearest.ts';
+import {readVerb, type Verb} from '../domain/words.ts';
 
 export interface CommandLine {
   readonly verb: Verb;

@@ -2,6 +2,7 @@
 import {parseDuration} from './duration.ts';
 import {fail, ok, type Result} from './failure.ts';
 import type {HostName} from './host.ts';
+import {nearest} from './nearest.ts';
 import type {Person} from './person.ts';
 import type {ReclaimRequest} from './request.ts';
 
@@ -24,6 +25,7 @@ const ARGUMENTS = ['gpus', 'match', 'user', 'pid', 'include-others', 'grace', 'd
 
 /** The shortest literal that may name processes: shorter ones name everybody. */
 export const MATCH_MIN = 3;
+const MATCH_MAX = 200;
 
 export function readVerb(word: string): Result<Verb> {
   const verb = VERBS.find((one) => one === word.toLowerCase());
@@ -32,8 +34,6 @@ export function readVerb(word: string): Result<Verb> {
 
 /** A name from the hosts file; an address is refused as such, whether or not a host has it. */
 export function readHost(word: string, known: readonly HostName[]): Result<HostName> {
-  const host = known.find((name) => name === word.toLowerCase());
-  if (host !== undefined) return ok(host);
   if (
     /^\[?[0-9a-f:]*:[0-9a-f:.]+\]?$/i.test(word) ||
     /^\d{1,3}(\.\d{1,3}){3}(:\d+)?$/.test(word) ||
@@ -41,6 +41,8 @@ export function readHost(word: string, known: readonly HostName[]): Result<HostN
   ) {
     return fail({reason: 'host-is-address', host: word, known});
   }
+  const host = known.find((name) => name.toLowerCase() === word.toLowerCase());
+  if (host !== undefined) return ok(host);
   return fail({reason: 'host-unknown', host: word, nearest: nearest(word, known)});
 }
 
@@ -60,9 +62,18 @@ export function readReclaim(
       continue;
     }
     if (!ARGUMENTS.some((one) => one === key))
-      return fail({reason: 'argument-unknown', argument: word.slice(0, at), nearest: nearest(key, ARGUMENTS)});
+      return fail({
+        reason: 'argument-unknown',
+        argument: at < 1 ? word : word.slice(0, at),
+        nearest: nearest(key, ARGUMENTS),
+      });
     if (values.has(key))
-      return fail({reason: 'argument-bad', argument: key, value: word.slice(at + 1), expected: 'it once only'});
+      return fail({
+        reason: 'argument-bad',
+        argument: key,
+        value: at === -1 ? '' : word.slice(at + 1),
+        expected: 'it once only',
+      });
     values.set(key, at === -1 ? '' : word.slice(at + 1));
   }
   const [first, ...more] = bare;
@@ -84,6 +95,7 @@ export function readGpus(text: string): readonly number[] | null {
     if (to < from || to > 255 || to - from >= 64) return null;
     for (let at = from; at <= to; at += 1) found.add(at);
   }
+  if (found.size > 64) return null;
   return [...found].toSorted((a, b) => a - b);
 }
 
@@ -96,8 +108,8 @@ function readValues(host: HostName, values: ReadonlyMap<string, string>, request
   const gpus = gpusText === null ? null : readGpus(gpusText);
   if (gpusText !== null && gpus === null) return bad('gpus', 'indexes and ranges such as 0-3 or 0,2,5');
   const match = text('match');
-  if (match !== null && [...match.trim()].length < MATCH_MIN)
-    return bad('match', `a text of at least ${MATCH_MIN} characters, such as match=vllm`);
+  if (match !== null && !isLiteral(match.trim()))
+    return bad('match', `a text of ${MATCH_MIN} to ${MATCH_MAX} printable characters, such as match=vllm`);
   const user = text('user');
   if (user !== null && !/^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,63}$/.test(user))
     return bad('user', 'a user name or uid of that host, such as user=bo');
@@ -117,39 +129,17 @@ function readValues(host: HostName, values: ReadonlyMap<string, string>, request
     gpus,
     match: match === null ? null : match.trim(),
     user,
-    pids: pids.filter((pid) => pid !== null),
+    pids: [...new Set(pids.filter((pid) => pid !== null))],
     includeOthers: values.has('include-others'),
     graceMs,
     dryRun: values.has('dry-run'),
-    reason: reason === null || reason.trim() === '' ? null : reason.trim().slice(0, 300),
+    reason: reason === null || reason.trim() === '' ? null : [...reason.trim()].slice(0, 300).join(''),
     requester,
   });
 }
 
-/** Up to two known words within two edits, or that start alike. */
-export function nearest(given: string, known: readonly string[]): readonly string[] {
-  const word = given.toLowerCase();
-  return known
-    .map((name) => ({name, far: word.length >= 3 && name.startsWith(word) ? 0 : edits(word, name)}))
-    .filter(({name, far}) => far <= Math.max(1, Math.min(2, Math.floor(name.length / 2))))
-    .toSorted((a, b) => a.far - b.far)
-    .slice(0, 2)
-    .map(({name}) => name);
-}
-
-/** Levenshtein distance. */
-function edits(a: string, b: string): number {
-  let row = Array.from({length: b.length + 1}, (_, at) => at);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      next[j] = Math.min(
-        (row[j] ?? 0) + 1,
-        (next[j - 1] ?? 0) + 1,
-        (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1),
-      );
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
+/** A control character would end the pattern early, and what is left of it could name everybody. */
+function isLiteral(text: string): boolean {
+  const length = [...text].length;
+  return length >= MATCH_MIN && length <= MATCH_MAX && !/\p{C}/u.test(text);
 }
