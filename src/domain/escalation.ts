@@ -1,6 +1,6 @@
 /**
  * The ladder as a pure state machine: SIGTERM to servers and leaders, SIGTERM to members after a delay, one SIGKILL each
- * after the grace. The engine looks, sends and records; every decision is here.
+ * after a whole grace since the last SIGTERM. The engine looks, sends and records; every decision is here.
  */
 import type {Observation} from './order.ts';
 import type {TargetRole} from './plan.ts';
@@ -23,8 +23,8 @@ export interface LadderState {
   readonly choice: GoChoice;
   readonly graceMs: number;
   readonly memberDelayMs: number;
-  /** Since the first signal of the run; 0 before it. */
-  readonly sinceFirstMs: number;
+  /** Since the last rung of SIGTERM was sent; 0 before the first. */
+  readonly sinceTermMs: number;
 }
 
 export type Move =
@@ -36,7 +36,7 @@ export type Move =
       readonly watchMs: number;
       readonly last: boolean;
     }
-  /** Nobody is left to signal now, somebody may still end by SIGTERM: watch. */
+  /** Nobody is left to be sent a SIGTERM, somebody may still end by the one they had: watch. */
   | {readonly do: 'watch'; readonly watchMs: number; readonly last: boolean}
   | {readonly do: 'stop'};
 
@@ -48,26 +48,23 @@ export function nextMove(state: LadderState): Move {
   const open = state.targets.filter((target) => !target.excluded && isLeft(target.seen));
   if (open.length === 0) return {do: 'stop'};
   const kills = state.choice === 'terminate-then-kill';
-  const graceLeftMs = Math.max(0, state.graceMs - state.sinceFirstMs);
-  // Waiting is for those that were sent a SIGTERM they can take.
-  const waitFor = (targets: readonly LadderTarget[]) =>
-    targets.some((target) => target.takesTerm && !target.attempts.includes('SIGKILL'));
 
+  // Gently before hard: whoever can take a SIGTERM gets one, and a whole grace after it, however long the rung before took.
   const untouched = open.filter((target) => target.takesTerm && target.attempts.length === 0);
   const first = untouched.filter((target) => target.role !== 'member');
   const members = untouched.filter((target) => target.role === 'member');
-  const others = open.filter((target) => !untouched.includes(target));
-
   if (first.length > 0) {
     const watchMs = members.length > 0 ? Math.min(state.memberDelayMs, state.graceMs) : state.graceMs;
     return {do: 'signal', signal: 'SIGTERM', pids: first.map(pidOf), watchMs, last: !kills && members.length === 0};
   }
-  if (members.length > 0 && graceLeftMs > 0) {
-    return {do: 'signal', signal: 'SIGTERM', pids: members.map(pidOf), watchMs: graceLeftMs, last: !kills};
+  if (members.length > 0) {
+    return {do: 'signal', signal: 'SIGTERM', pids: members.map(pidOf), watchMs: state.graceMs, last: !kills};
   }
-  if (waitFor(others) && others.some((target) => target.attempts.includes('SIGTERM')) && graceLeftMs > 0) {
-    return {do: 'watch', watchMs: graceLeftMs, last: !kills};
-  }
+
+  // A watch that was cut short (a lost connection) is taken up again for what is left of the grace.
+  const ending = open.some((target) => target.attempts.includes('SIGTERM') && !target.attempts.includes('SIGKILL'));
+  const graceLeftMs = state.graceMs - state.sinceTermMs;
+  if (ending && graceLeftMs > 0) return {do: 'watch', watchMs: graceLeftMs, last: !kills};
   if (!kills) return {do: 'stop'};
   const unkilled = open.filter((target) => !target.attempts.includes('SIGKILL'));
   if (unkilled.length === 0) return {do: 'stop'};

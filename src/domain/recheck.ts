@@ -45,9 +45,13 @@ function differenceOf(target: Target, fresh: Diagnosis): Drift | null {
     return say('replaced', process.uid === target.identity.uid ? 'runs another program' : `runs as uid ${process.uid}`);
   if (!target.holdsDevice) return null;
   if (holder === undefined || !holder.holdsDevice) return say('not-holding', 'holds no GPU device any more');
-  // Ticked only because it kept dead memory: billed by itself now, it is somebody's live work.
-  if (target.belonging.by === 'ghost' && !holder.findings.includes('inheritor') && !holder.orphaned)
-    return say('not-holding', 'no longer a ghost');
+  // Ticked only as a ghost: without the proof it may be somebody's live work.
+  if (target.belonging.by === 'ghost' && !holder.findings.includes('inheritor') && !holder.orphaned) {
+    const blind = fresh.snapshot.smi.state !== 'answered';
+    return blind
+      ? say('unreadable', 'nvidia-smi does not answer, so nothing proves it a ghost')
+      : say('not-holding', 'no longer a ghost');
+  }
   return null;
 }
 

@@ -25,7 +25,7 @@ const MEMORY_SAMPLES = 60;
 export class Ladder {
   readonly #known: ReadonlyMap<number, Known>;
   readonly #clock: Clock;
-  #firstTicks: number | null = null;
+  #termTicks: number | null = null;
   #lastSentUptimeMs: number | null = null;
   #settledUptimeMs: number | null = null;
   #heard: SignalEvent[] = [];
@@ -56,12 +56,12 @@ export class Ladder {
       choice,
       graceMs: plan.graceMs,
       memberDelayMs: plan.memberDelayMs,
-      sinceFirstMs: this.#firstTicks === null ? 0 : this.#clock.ticks() - this.#firstTicks,
+      sinceTermMs: this.#termTicks === null ? 0 : this.#clock.ticks() - this.#termTicks,
     };
   }
 
   intend(pids: readonly number[], signal: Signal): void {
-    this.#firstTicks ??= this.#clock.ticks();
+    if (signal === 'SIGTERM') this.#termTicks = this.#clock.ticks();
     for (const pid of pids) {
       const one = this.#known.get(pid);
       if (one === undefined) continue;
@@ -187,11 +187,14 @@ export class Ladder {
       case 'replaced':
         one.seen = 'replaced';
         break;
-      case 'not-holding':
-      case 'unreadable':
+      // These speak of the host, not of one process: nothing more is sent in this run.
       case 'other-machine':
       case 'late':
       case 'denied-by-host':
+        for (const any of this.#known.values()) any.excluded = true;
+        break;
+      case 'not-holding':
+      case 'unreadable':
       case 'not-permitted':
       case 'failed':
         one.excluded = true;

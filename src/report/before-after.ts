@@ -5,6 +5,7 @@ import type {Run} from '../domain/run.ts';
 import {plural, ranges, roughMemory, span, thousands} from './amounts.ts';
 import {failureSentence} from './failure-sentence.ts';
 import {column, safeLine} from './safe-text.ts';
+import {sentLines} from './sent-lines.ts';
 import {OUTCOME_SIGN, OUTCOME_WORD, RESULT_WORD, SURVIVOR_WHY} from './wording.ts';
 
 /** "✅ gpu-07: reclaimed 378 GiB, 7 of 8 free" */
@@ -19,8 +20,7 @@ export function outcomeTitle(run: Run, outcome: Outcome): string {
         ? ` ${roughMemory(freed)}`
         : ''
       : '';
-  const known =
-    outcome.gpus.length === 0 ? '' : `, ${outcome.gpus.filter(isFree).length} of ${outcome.gpus.length} free`;
+  const known = outcome.gpus.length === 0 ? '' : `, ${counts(outcome)}`;
   return `${OUTCOME_SIGN[outcome.word]} ${run.host}: ${OUTCOME_WORD[outcome.word]}${amount}${known}`;
 }
 
@@ -37,7 +37,9 @@ export function beforeAfterTable(outcome: Outcome): readonly string[] {
   const change =
     before === null || after === null
       ? 'unknown'
-      : `${after <= before ? '-' : '+'}${thousands(Math.abs(before - after))}`;
+      : before === after
+        ? '0'
+        : `${after < before ? '-' : '+'}${thousands(Math.abs(before - after))}`;
   return [row('GPU', 'before', 'after', 'MiB'), ...lines, row('sum', figure(before), figure(after), change)];
 }
 
@@ -47,7 +49,10 @@ export function outcomeLines(run: Run, outcome: Outcome): readonly string[] {
   const lines: string[] = [];
   if (outcome.because !== null) lines.push(failureSentence(outcome.because));
   lines.push(...sentLines(run));
-  if (outcome.freedAfterMs !== null) lines.push(`Verified free ${span(outcome.freedAfterMs)} after the last signal`);
+  if (outcome.freedAfterMs !== null)
+    lines.push(
+      `${outcome.word === 'reclaimed' ? 'Verified free' : 'Memory settled'} ${span(outcome.freedAfterMs)} after the last signal`,
+    );
   const unexplained = outcome.gpus.filter((gpu) => gpu.requested && (gpu.unexplainedMiB ?? 0) > (gpu.expectedMiB ?? 0));
   for (const gpu of unexplained)
     lines.push(
@@ -65,6 +70,13 @@ export function outcomeLines(run: Run, outcome: Outcome): readonly string[] {
   return lines;
 }
 
+/** "6 of 8 free", with what is unknown said as unknown. */
+function counts(outcome: Outcome): string {
+  const unknown = outcome.gpus.filter((gpu) => gpu.afterMiB === null).length;
+  const free = `${outcome.gpus.filter(isFree).length} of ${outcome.gpus.length} free`;
+  return unknown === 0 ? free : `${free}, ${unknown} unknown`;
+}
+
 /** "GPUs free now: 7 of 8; 8-GPU start not possible: GPU 6" */
 function freeNow(outcome: Outcome): string {
   const busy = outcome.gpus.filter((gpu) => !isFree(gpu));
@@ -72,27 +84,6 @@ function freeNow(outcome: Outcome): string {
   const names = (gpus: readonly GpuChange[]) =>
     `GPU ${ranges(gpus.flatMap((gpu) => (gpu.index === null ? [] : [gpu.index])))}`;
   return `GPUs free now: ${total - busy.length} of ${total}${busy.length === 0 ? '' : `; ${total}-GPU start not possible: ${names(busy)}`}`;
-}
-
-function sentLines(run: Run): readonly string[] {
-  const lines: string[] = [];
-  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    const word = signal === 'SIGKILL' ? 'kill -9' : 'SIGTERM';
-    const results = run.events.flatMap((event) =>
-      event.kind === 'signal-result' && event.signal === signal ? [event] : [],
-    );
-    const sent = results.filter((one) => one.result === 'sent');
-    if (sent.length > 0)
-      lines.push(
-        `Sent: ${word} to ${plural(sent.length, 'process', 'processes')} (PID ${ranges(sent.map((one) => one.pid))})`,
-      );
-    for (const one of results)
-      if (one.result !== 'sent' && one.result !== 'gone')
-        lines.push(
-          `Not sent: ${word} to PID ${one.pid}: ${RESULT_WORD[one.result]}${one.detail === '' ? '' : ` (${safeLine(one.detail, 60)})`}`,
-        );
-  }
-  return lines;
 }
 
 function planOf(run: Run): Plan | null {

@@ -37,8 +37,13 @@ export function sshSentence(failure: SshFailure): string {
       return `${failure.host} did not answer within ${span(failure.afterMs)}${failure.mayHaveActed ? '; signals may have been sent, so it is looked at again before anything else' : ', and nothing was sent'}.`;
     case 'no-shell':
       return `${failure.host}: the account has no usable shell, it says "${safeLine(failure.said, 120)}".`;
-    case 'shell-interfered':
-      return `${failure.host}: the login shell ended or ate the script before it ran (exit code ${failure.exitCode ?? 'none'}${failure.said === '' ? '' : `, it said "${safeLine(failure.said, 120)}"`}); look into the account's .bashrc.`;
+    case 'shell-interfered': {
+      const said = failure.said === '' ? '' : `, it said "${safeLine(failure.said, 120)}"`;
+      const ended = `exit code ${failure.exitCode ?? 'none'}${said}`;
+      return failure.mayHaveActed === true
+        ? `${failure.host}: the login shell hid the script's answer (${ended}), so signals may have been sent; the host is looked at again. Look into the account's .bashrc.`
+        : `${failure.host}: the login shell ended or ate the script before it ran (${ended}); look into the account's .bashrc.`;
+    }
     case 'script-refused':
       return `${failure.host}: the signalling script arrived incomplete and refused to run; nothing was sent.`;
     case 'sudo-refused':

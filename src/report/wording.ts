@@ -57,14 +57,14 @@ export const OUTCOME_WORD: Readonly<Record<OutcomeWord, string>> = {
   partly: 'partly reclaimed',
   'nothing-freed': 'nothing freed',
   'nothing-to-do': 'nothing to do',
-  'stood-down': 'stood down: plan out of date, nothing sent',
+  'stood-down': 'stood down, nothing sent',
   'dry-run': 'dry run, nothing sent',
   denied: 'denied, nothing sent',
   expired: 'expired, nothing sent',
   cancelled: 'cancelled',
   interrupted: 'interrupted',
   failed: 'failed',
-  unknown: 'unknown: the closing look is missing',
+  unknown: 'unknown, not everything could be read',
 };
 
 export const OUTCOME_SIGN: Readonly<Record<OutcomeWord, string>> = {

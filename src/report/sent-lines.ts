@@ -1,0 +1,48 @@
+/** What was sent, what was not and why, and what may have been: from the run's own events. */
+import type {Run} from '../domain/run.ts';
+import type {Signal} from '../domain/signal.ts';
+import {plural, ranges} from './amounts.ts';
+import {safeLine} from './safe-text.ts';
+import {DRIFT_WORD, RESULT_WORD} from './wording.ts';
+
+const SIGNAL_WORD: Readonly<Record<Signal, string>> = {SIGTERM: 'SIGTERM', SIGKILL: 'kill -9'};
+
+export function sentLines(run: Run): readonly string[] {
+  return [...driftLines(run), ...(['SIGTERM', 'SIGKILL'] as const).flatMap((signal) => oneSignal(run, signal))];
+}
+
+/** Differences between the approved plan and the look before the first signal. */
+function driftLines(run: Run): readonly string[] {
+  const rechecked = run.events.findLast((event) => event.kind === 'rechecked');
+  if (rechecked?.kind !== 'rechecked') return [];
+  return rechecked.drift.map(
+    (drift) =>
+      `Since the plan: ${drift.pid === 0 ? '' : `PID ${drift.pid} `}${DRIFT_WORD[drift.what]}${drift.detail === '' ? '' : ` (${safeLine(drift.detail, 60)})`}`,
+  );
+}
+
+function oneSignal(run: Run, signal: Signal): readonly string[] {
+  const word = SIGNAL_WORD[signal];
+  const results = run.events.flatMap((event) =>
+    event.kind === 'signal-result' && event.signal === signal ? [event] : [],
+  );
+  const sent = results.filter((one) => one.result === 'sent').map((one) => one.pid);
+  const lines =
+    sent.length === 0 ? [] : [`Sent: ${word} to ${plural(sent.length, 'process', 'processes')} (PID ${ranges(sent)})`];
+  for (const one of results) {
+    if (one.result === 'sent' || one.result === 'gone') continue;
+    lines.push(
+      `Not sent: ${word} to PID ${one.pid}: ${RESULT_WORD[one.result]}${one.detail === '' ? '' : ` (${safeLine(one.detail, 60)})`}`,
+    );
+  }
+  const doubtful = intended(run, signal).filter((pid) => !results.some((one) => one.pid === pid));
+  if (doubtful.length > 0)
+    lines.push(`May have been sent: ${word} to PID ${ranges(doubtful)}; the connection was lost before the answer`);
+  return lines;
+}
+
+function intended(run: Run, signal: Signal): readonly number[] {
+  return run.events.flatMap((event) =>
+    event.kind === 'signal-intended' && event.signal === signal ? event.identities.map((identity) => identity.pid) : [],
+  );
+}
