@@ -2,11 +2,11 @@
 import type {GpuChange, Outcome} from '../domain/outcome.ts';
 import type {Plan} from '../domain/plan.ts';
 import type {Run} from '../domain/run.ts';
-import {plural, ranges, roughMemory, span, thousands} from './amounts.ts';
+import {ranges, roughMemory, span, thousands} from './amounts.ts';
 import {failureSentence} from './failure-sentence.ts';
 import {column, safeLine} from './safe-text.ts';
 import {sentLines} from './sent-lines.ts';
-import {OUTCOME_SIGN, OUTCOME_WORD, RESULT_WORD, SURVIVOR_WHY} from './wording.ts';
+import {OUTCOME_SIGN, OUTCOME_WORD, SURVIVOR_WHY} from './wording.ts';
 
 /** "✅ gpu-07: reclaimed 378 GiB, 7 of 8 free" */
 export function outcomeTitle(run: Run, outcome: Outcome): string {
