@@ -19,6 +19,8 @@ export async function commit(
     phase,
     events,
     outbox: owed(run, events),
+    // Whoever was taken for dead and replaced can't add to the run any more.
+    owner: deps.owner,
     ...more,
   });
   if (result.ok) {
