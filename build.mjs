@@ -1,8 +1,11 @@
 // Types to JavaScript, then what the compiler leaves behind: the remote scripts are read as files at run time.
-import {execFileSync} from 'node:child_process';
+import {spawnSync} from 'node:child_process';
 import {chmodSync, cpSync, rmSync} from 'node:fs';
 
 rmSync('dist', {recursive: true, force: true});
-execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {stdio: 'inherit'});
+const types = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
+  stdio: 'inherit',
+});
+if (types.status !== 0) process.exit(types.status ?? 1);
 cpSync('src/ssh/scripts', 'dist/ssh/scripts', {recursive: true});
 chmodSync('dist/main.js', 0o755);

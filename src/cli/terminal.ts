@@ -18,6 +18,8 @@ export function makeTerminal(streams: {
   readonly err: NodeJS.WriteStream;
 }): Terminal {
   const {in: input, out, err} = streams;
+  // A reader that went away (`… | head`) must not end a run in the middle of its ladder: what can't be shown is still done.
+  for (const stream of [out, err]) stream.on('error', () => undefined);
   let underway = false;
   const clear = (): void => {
     if (underway) err.write('\r\x1b[K');
