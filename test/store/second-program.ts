@@ -1,6 +1,7 @@
 /** Builds worker.ts once and starts it: 20 starts through a TypeScript loader would take longer than all other tests. */
 import type {ChildProcess} from 'node:child_process';
 import {execFileSync, spawn} from 'node:child_process';
+import {once} from 'node:events';
 import {mkdtempSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
@@ -41,6 +42,7 @@ export function startWorker(built: Built, args: readonly string[], before?: stri
   const [file = '', ...rest] =
     before === undefined ? command : ['unshare', '--mount', 'sh', '-euc', before, 'sh', ...command];
   const child = spawn(file, rest, {stdio: ['pipe', 'pipe', 'inherit']});
+  const ended = once(child, 'exit');
   onTestFinished(() => {
     child.kill('SIGKILL');
   });
@@ -57,6 +59,7 @@ export function startWorker(built: Built, args: readonly string[], before?: stri
       child.kill('SIGKILL');
       const said: unknown[] = [];
       for (let line = await next(); line !== undefined; line = await next()) said.push(line);
+      await ended;
       return said;
     },
   };

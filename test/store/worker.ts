@@ -8,7 +8,7 @@ import {StoreError} from '../../src/store/store-error.ts';
 import {ANNA, HOST, noted, openRun, RUN, requested} from './sample.ts';
 
 const [mode = '', path = '', name = 'nobody'] = process.argv.slice(2);
-const MODES: Readonly<Record<string, () => Promise<void>>> = {look, claim, decide, hold, write, fill};
+const MODES: Readonly<Record<string, () => Promise<void>>> = {look, claim, decide, hold, write, crowd, fill};
 await MODES[mode]?.();
 
 /** Only opens. */
@@ -73,6 +73,22 @@ async function write(): Promise<void> {
     say(version);
     await setImmediate();
   }
+}
+
+/** 80 commits of its own beside those of others. */
+async function crowd(): Promise<void> {
+  const store = await opened();
+  const id = runId(name);
+  const {version} = await openRun(store, id, name);
+  await told();
+  for (let step = version; step <= 80; step += 1) {
+    const events = [noted(`${step}`)];
+    const appended = await store.append({runId: id, expectedVersion: step, phase: 'executing', events, outbox: []});
+    if (!appended.ok) throw new Error(appended.conflict);
+    await setImmediate();
+  }
+  say('done');
+  await store.close();
 }
 
 /** Writes until the disk is full, then says what it was told and what is there. */
