@@ -16,25 +16,30 @@ export interface AccountInput {
 export function accountFor(gpu: Gpu, input: AccountInput): GpuAccount {
   const {snapshot, policy, baselines, foreignPids} = input;
   const seen = baselines.get(gpu.uuid);
+  // What was left over when a look first saw this GPU may have been a leak already: never more than the policy's figure.
   const baselineMiB = Math.min(seen ?? policy.baselineMiB, policy.baselineMiB);
   const usedMiB = gpu.fault === null ? mibOf(gpu.usedMiB) : null;
   const charges = snapshot.charges.filter((charge) => charge.gpuUuid === gpu.uuid);
-  const here = input.holders.filter((holder) =>
-    holder.gpus.some((use) => use.gpuUuid === gpu.uuid && use.how !== 'opened'),
+  const uses = input.holders.flatMap((holder) =>
+    holder.gpus.filter((use) => use.gpuUuid === gpu.uuid && use.how !== 'opened').map((use) => ({holder, use})),
   );
-  const ghosts = here.filter((holder) => isGhost(holder));
+  const ghosts = uses.filter(({holder}) => isGhost(holder));
   const deadHere = input.dead.filter((charge) => charge.gpuUuid === gpu.uuid);
-  const kept = new Set(ghosts.flatMap((holder) => holder.deadCharged));
+  const kept = new Set(ghosts.flatMap(({holder}) => holder.deadCharged));
   const orphanedDead = deadHere.filter((charge) => !kept.has(charge.pid));
+  // Billed to a PID that is neither here nor known to be dead: nobody we can see explains it.
+  const known = new Set(snapshot.processes.map((process) => process.pid));
+  const unplaced = charges.filter((charge) => foreignPids || (!known.has(charge.pid) && !deadHere.includes(charge)));
   const explainedMiB = charges
     .filter((charge) => !orphanedDead.includes(charge))
     .reduce((sum, charge) => sum + (mibOf(charge.usedMiB) ?? 0), 0);
   const unexplainedMiB = usedMiB === null ? null : Math.max(0, usedMiB - explainedMiB);
   const excess = unexplainedMiB !== null && unexplainedMiB > baselineMiB + policy.toleranceMiB;
-  // A holder that is billed nothing may own what is left over: exported or mapped memory shows no charge.
-  const unbilled = here.filter((holder) => holder.chargedMiB === null);
+  // A holder that is billed nothing here may own what is left over: exported or mapped memory shows no charge.
+  const unbilled = uses.filter(({use}) => use.chargedMiB === null);
+  const blind = blindness(snapshot, foreignPids);
 
-  const reasons: GpuReason[] = [...blindness(snapshot, foreignPids)];
+  const reasons: GpuReason[] = [...blind];
   if (gpu.fault !== null) reasons.push('fault');
   else if (usedMiB === null) reasons.push('figure-missing');
   if (orphanedDead.length > 0) reasons.push('dead-charge-without-holder');
@@ -48,16 +53,17 @@ export function accountFor(gpu: Gpu, input: AccountInput): GpuAccount {
       clean: usedMiB !== null && usedMiB <= baselineMiB + policy.toleranceMiB,
       excess,
       ghosts: ghosts.length,
-      here,
-      blind: blindness(snapshot, foreignPids).length > 0,
+      here: uses.map(({holder}) => holder),
+      blind: blind.length > 0,
+      unplaced: unplaced.length > 0,
     }),
     usedMiB,
     totalMiB: mibOf(gpu.totalMiB),
     explainedMiB,
     unexplainedMiB,
     baselineMiB,
-    baselineSeen: seen !== undefined,
-    holderPids: here.map((holder) => holder.process.pid),
+    baselineSeen: seen !== undefined && seen <= policy.baselineMiB,
+    holderPids: uses.map(({holder}) => holder.process.pid),
     deadCharged: deadHere.map((charge) => ({pid: charge.pid, usedMiB: mibOf(charge.usedMiB)})),
     reasons,
   };
@@ -90,6 +96,7 @@ function stateOf(seen: {
   readonly ghosts: number;
   readonly here: readonly HolderDiagnosis[];
   readonly blind: boolean;
+  readonly unplaced: boolean;
 }): GpuState {
   if (seen.usedMiB === null) return 'unknown';
   if (seen.ghosts > 0) return 'dirty';
@@ -98,7 +105,7 @@ function stateOf(seen: {
   );
   // Memory back at its baseline may be called clean even with poor sight; nothing else may.
   if (seen.clean) return working.length === 0 ? 'clean' : 'occupied';
-  if (seen.blind) return seen.excess ? 'unknown' : 'occupied';
+  if (seen.blind) return seen.excess || seen.unplaced ? 'unknown' : 'occupied';
   return seen.excess ? 'dirty' : 'occupied';
 }
 
@@ -109,6 +116,7 @@ function blindness(snapshot: Snapshot, foreignPids: boolean): readonly GpuReason
   if (foreignPids) reasons.push('foreign-pid-namespace');
   if (snapshot.sight.unreadableFdFolders > 0) reasons.push('not-all-readable');
   if (snapshot.sight.euid !== 0 && snapshot.sight.hidepid !== '0') reasons.push('hidepid');
-  if (!snapshot.sight.full && reasons.length === 0) reasons.push('scan-incomplete');
+  const facts = snapshot.sections.find((section) => section.name === 'facts');
+  if ((!snapshot.sight.full && reasons.length === 0) || facts?.complete !== true) reasons.push('scan-incomplete');
   return reasons;
 }

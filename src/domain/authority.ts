@@ -93,17 +93,33 @@ export function mayGo(input: GoInput): Go {
   return {may: true, breakGlass: true};
 }
 
-/** More targets than the policy lets outside one workload; null if within. Members of one named workload count as one. */
+/**
+ * More targets than the policy lets outside one workload; null if within. Kin of one named process do not count, and
+ * ghosts that keep the same dead processes' memory count as one: a dead rank may leave a hundred loader children.
+ */
 export function refusePlan(plan: Plan, policy: Policy): Failure | null {
-  const loose = plan.targets.filter(
-    (target) =>
-      target.belonging.by !== 'parents' &&
-      target.belonging.by !== 'session' &&
-      target.belonging.by !== 'process-group' &&
-      target.belonging.by !== 'cgroup',
-  );
-  return loose.length > policy.limits.targets
-    ? {reason: 'too-many-targets', count: loose.length, limit: policy.limits.targets}
+  const loose = new Set<string>();
+  for (const {identity, belonging} of plan.targets) {
+    switch (belonging.by) {
+      case 'parents':
+      case 'session':
+      case 'process-group':
+      case 'cgroup':
+        break;
+      case 'ghost':
+        loose.add(belonging.deadPids.length === 0 ? `pid ${identity.pid}` : `dead ${belonging.deadPids.join()}`);
+        break;
+      case 'named':
+      case 'user':
+      case 'pid':
+      case 'gpus':
+      case 'earlier-look':
+        loose.add(`pid ${identity.pid}`);
+        break;
+    }
+  }
+  return loose.size > policy.limits.targets
+    ? {reason: 'too-many-targets', count: loose.size, limit: policy.limits.targets}
     : null;
 }
 

@@ -3,19 +3,35 @@
  * descriptor of it closes; a child forked after cuInit keeps them all, and is billed for nothing itself.
  */
 import {holdsDevice, keepsContextFiles, nodesHeld} from './devices.ts';
-import {ancestors, type ProcessTable} from './lineage.ts';
+import {ancestors, isPlainZombie, type ProcessTable} from './lineage.ts';
 import type {Charge, Holding, ProcessFacts, Snapshot} from './snapshot.ts';
 
-/** Charges whose PID is certainly no more. Empty where that cannot be known: facts incomplete, or the driver counts PIDs of another namespace. */
+/**
+ * Charges whose PID is certainly dead: not in /proc, or a plain zombie. Empty where that cannot be known: facts
+ * incomplete, others' processes hidden, or the driver counts PIDs of another namespace.
+ */
 export function deadCharges(snapshot: Snapshot, table: ProcessTable, foreignPids: boolean): readonly Charge[] {
+  if (foreignPids || !seesTheLiving(snapshot)) return [];
+  return snapshot.charges.filter((charge) => {
+    const process = table.get(charge.pid);
+    if (process !== undefined) return isPlainZombie(process);
+    // A name that was still readable belongs to one that ended while we looked: its files may be closing right now.
+    return isNameless(charge.name);
+  });
+}
+
+/**
+ * True if a wanted PID without facts is one that does not exist: every fact was read, and /proc hides nobody from us
+ * (proc(5), hidepid).
+ */
+export function seesTheLiving(snapshot: Snapshot): boolean {
   const facts = snapshot.sections.find((section) => section.name === 'facts');
-  if (foreignPids || facts?.complete !== true) return [];
-  return snapshot.charges.filter((charge) => !table.has(charge.pid));
+  return facts?.complete === true && (snapshot.sight.euid === 0 || snapshot.sight.hidepid === '0');
 }
 
 /**
  * The dead charges that this process keeps alive: it holds the GPU's node and a CUDA context's files, is billed nowhere
- * itself, and has no living ancestor that holds a device (else it is part of that ancestor's live work).
+ * itself, and has no living ancestor that holds a device by its own right (else it is part of that one's live work).
  */
 export function chargesKeptBy(
   process: ProcessFacts,
@@ -24,10 +40,31 @@ export function chargesKeptBy(
   table: ProcessTable,
   dead: readonly Charge[],
 ): readonly Charge[] {
+  const own = keptByItself(process, holding, snapshot, dead);
+  if (own.length === 0) return [];
+  const holdings = new Map(snapshot.holdings.map((one) => [one.pid, one]));
+  for (const parent of ancestors(process.pid, table)) {
+    const theirs = holdings.get(parent.pid);
+    // A ghost's own child keeps the same memory: both must end.
+    if (theirs !== undefined && holdsDevice(theirs) && keptByItself(parent, theirs, snapshot, dead).length === 0)
+      return [];
+  }
+  return own;
+}
+
+function keptByItself(
+  process: ProcessFacts,
+  holding: Holding,
+  snapshot: Snapshot,
+  dead: readonly Charge[],
+): readonly Charge[] {
   if (dead.length === 0 || !keepsContextFiles(holding)) return [];
   if (snapshot.charges.some((charge) => charge.pid === process.pid)) return [];
-  const holdings = new Map(snapshot.holdings.map((one) => [one.pid, one]));
-  if (ancestors(process.pid, table).some((parent) => holdsDevice(holdings.get(parent.pid)))) return [];
   const {mapped, opened} = nodesHeld(holding, snapshot);
   return dead.filter((charge) => mapped.has(charge.gpuUuid) || opened.has(charge.gpuUuid));
+}
+
+/** As the driver names a PID that it cannot read: `[Not Found]`, `[No data]`, older `Unknown Error`. */
+function isNameless(name: string): boolean {
+  return name === '' || name === '-' || name.startsWith('[') || name === 'Unknown Error';
 }

@@ -1,5 +1,5 @@
 /** What each GPU may still hold once every target has ended. */
-import type {Diagnosis, HolderDiagnosis} from './diagnosis.ts';
+import type {Diagnosis, GpuAccount, HolderDiagnosis} from './diagnosis.ts';
 import type {ExpectedGpu, Target} from './plan.ts';
 
 /** What may stay in use if every target ends: the others' charges, the baseline, and what no target could own. */
@@ -9,37 +9,50 @@ export function expectations(
   requested: ReadonlySet<string>,
 ): readonly ExpectedGpu[] {
   const ending = new Set(targets.map((target) => target.identity.pid));
-  return diagnosis.gpus.map((account) => {
-    const staying = diagnosis.holders.filter((holder) => !ending.has(holder.process.pid));
-    const uses = (holder: HolderDiagnosis) =>
-      holder.gpus.find((use) => use.gpuUuid === account.gpuUuid && use.how !== 'opened');
-    const othersMiB = othersShare(diagnosis, account.gpuUuid, ending);
-    const owners = diagnosis.holders.filter((holder) => uses(holder) !== undefined && holder.chargedMiB === null);
-    const leftOver = Math.max(0, (account.unexplainedMiB ?? 0) - account.baselineMiB);
-    const mayBeOurs =
-      owners.some((holder) => ending.has(holder.process.pid)) &&
-      !staying.some((holder) => uses(holder) !== undefined && holder.chargedMiB === null);
-    return {
-      gpuUuid: account.gpuUuid,
-      index: account.index,
-      requested: requested.has(account.gpuUuid),
-      beforeMiB: account.usedMiB,
-      totalMiB: account.totalMiB,
-      afterAtMostMiB: account.usedMiB === null ? null : othersMiB + account.baselineMiB + (mayBeOurs ? 0 : leftOver),
-    };
-  });
+  return diagnosis.gpus.map((account) => ({
+    gpuUuid: account.gpuUuid,
+    index: account.index,
+    requested: requested.has(account.gpuUuid),
+    beforeMiB: account.usedMiB,
+    totalMiB: account.totalMiB,
+    afterAtMostMiB:
+      account.usedMiB === null
+        ? null
+        : Math.min(
+            account.usedMiB,
+            billedToOthers(diagnosis, account, ending) + account.baselineMiB + leftToOthers(diagnosis, account, ending),
+          ),
+  }));
 }
 
-/** MiB billed on one GPU to processes that stay, or to dead PIDs that a staying process keeps or nobody was found to keep. */
-function othersShare(diagnosis: Diagnosis, gpuUuid: string, ending: ReadonlySet<number>): number {
-  const keepers = (deadPid: number) => diagnosis.holders.filter((holder) => holder.deadCharged.includes(deadPid));
+/**
+ * MiB billed on one GPU to processes that stay, or to dead PIDs whose files a staying process keeps. Each charge counts
+ * once, however many processes keep it. What a dead PID is billed without anybody keeping it is left over, not here.
+ */
+export function billedToOthers(diagnosis: Diagnosis, account: GpuAccount, ending: ReadonlySet<number>): number {
+  const dead = new Set(account.deadCharged.map((charge) => charge.pid));
+  const keptByOthers = new Set(
+    diagnosis.holders.filter((holder) => !ending.has(holder.process.pid)).flatMap((holder) => holder.deadCharged),
+  );
   let total = 0;
   for (const charge of diagnosis.snapshot.charges) {
-    if (charge.gpuUuid !== gpuUuid || !charge.usedMiB.known || ending.has(charge.pid)) continue;
-    const alive = diagnosis.snapshot.processes.some((process) => process.pid === charge.pid);
-    const kept = keepers(charge.pid);
-    if (!alive && kept.length > 0 && kept.every((holder) => ending.has(holder.process.pid))) continue;
-    total += charge.usedMiB.value;
+    if (charge.gpuUuid !== account.gpuUuid || !charge.usedMiB.known || ending.has(charge.pid)) continue;
+    if (!dead.has(charge.pid) || keptByOthers.has(charge.pid)) total += charge.usedMiB.value;
   }
   return total;
+}
+
+/**
+ * MiB that are billed to nobody found and that will stay: all of it, unless a process that ends uses this GPU without a
+ * bill of its own and none that stays does.
+ */
+export function leftToOthers(diagnosis: Diagnosis, account: GpuAccount, ending: ReadonlySet<number>): number {
+  const unbilled = diagnosis.holders.filter((holder) => usesUnbilled(holder, account.gpuUuid));
+  const isOurs = unbilled.length > 0 && unbilled.every((holder) => ending.has(holder.process.pid));
+  return isOurs ? 0 : Math.max(0, (account.unexplainedMiB ?? 0) - account.baselineMiB);
+}
+
+/** A process that stays and uses this GPU without a bill of its own may own what is billed to nobody. */
+export function usesUnbilled(holder: HolderDiagnosis, gpuUuid: string): boolean {
+  return holder.gpus.some((use) => use.gpuUuid === gpuUuid && use.how !== 'opened' && use.chargedMiB === null);
 }

@@ -1,11 +1,11 @@
 /** One process, cross-referenced: findings with the evidence for each, and where it was read. */
 import {containerOf} from './cgroup.ts';
 import {chargesKeptBy} from './dead-charges.ts';
-import {holdsDevice, keepsContextFiles, nodesHeld} from './devices.ts';
+import {holdsDevice, nodesHeld} from './devices.ts';
 import type {GpuUse, HolderDiagnosis} from './diagnosis.ts';
 import {type Evidence, FINDING_ORDER, type FindingKind} from './finding.ts';
 import type {Host} from './host.ts';
-import {type ProcessTable, programName} from './lineage.ts';
+import {isPlainZombie, type ProcessTable, programName} from './lineage.ts';
 import {ownershipOf} from './ownership.ts';
 import type {Policy} from './policy.ts';
 import type {ProcessIdentity} from './process.ts';
@@ -22,7 +22,9 @@ export interface HolderInput {
   readonly policy: Policy;
 }
 
-const MONITORS = new Set(['nvidia-smi', 'nvtop', 'dcgmi', 'nvitop', 'gpustat']);
+/** Any of these says what a holder is; without one it is somebody's live work, whatever its state. */
+const NAMED_FINDINGS: readonly FindingKind[] = ['protected', 'monitor', 'unreaped', 'inheritor', 'workload', 'renamed'];
+const MONITORS = new Set(['nvidia-smi', 'nvtop', 'dcgmi']);
 
 /** Findings that need no request: what a process is, by itself and by its neighbours. */
 export function diagnoseProcess(process: ProcessFacts, input: HolderInput): HolderDiagnosis {
@@ -37,7 +39,8 @@ export function diagnoseProcess(process: ProcessFacts, input: HolderInput): Hold
   const held = holdsDevice(holding) || own.length > 0;
   const container = containerOf(process.cgroups);
   const guard = protectedBy(process, snapshot.mountNamespace, policy.protectedList);
-  const monitor = guard === null && MONITORS.has(programName(process));
+  // Only what is billed nothing reads only: a trainer may be started under any file name.
+  const monitor = guard === null && own.length === 0 && MONITORS.has(programName(process));
   // Daemons and monitors keep every device open by trade: what a dead process left behind is not theirs.
   const kept = guard !== null || monitor ? [] : chargesKeptBy(process, holding, snapshot, table, input.dead);
   const matched = snapshot.matches.filter((match) => match.pid === process.pid).map((match) => match.literal);
@@ -49,7 +52,7 @@ export function diagnoseProcess(process: ProcessFacts, input: HolderInput): Hold
   if (guard !== null)
     note('protected', say('executable', `${process.executable?.path ?? process.comm}: ${guard.name}`));
   if (monitor) note('monitor', say('executable', `${programName(process)} only reads the GPUs`));
-  if (process.state === 'Z' && holding.threadOpens.length === 0 && process.threads <= 1)
+  if (isPlainZombie(process) && holding.threadOpens.length === 0)
     note('unreaped', say('process', `state Z, waits for parent PID ${process.ppid}`));
   if (process.state === 'Z' && holding.threadOpens.length > 0) {
     note(
@@ -65,7 +68,7 @@ export function diagnoseProcess(process: ProcessFacts, input: HolderInput): Hold
       'inheritor',
       say(
         'charges',
-        `keeps the device files of dead PID ${[...new Set(kept.map((charge) => charge.pid))].join(', ')}, still billed ${sum(kept)} MiB`,
+        `keeps the device files of dead PID ${[...new Set(kept.map((charge) => charge.pid))].join(', ')}, still billed ${sum(kept) ?? 'unknown'} MiB`,
       ),
     );
   if (holding.opens.length === 0 && holding.threadOpens.length === 0 && holding.mappings.length > 0) {
@@ -83,14 +86,10 @@ export function diagnoseProcess(process: ProcessFacts, input: HolderInput): Hold
   if (container !== null) note('contained', say('cgroup', `${container.kind} ${container.name}`));
   const role = roleOf(process);
   const orphaned = held && guard === null && lostItsServer(process, table);
-  if (orphaned)
-    note(
-      'renamed',
-      say('parents', `${role?.framework ?? 'worker'} worker without its server, parent PID ${process.ppid}`),
-    );
-  else if (held && matched.length === 0 && role !== null)
+  if (held && matched.length === 0 && role !== null)
     note('renamed', say('process', `calls itself ${role.framework} worker`));
-  if (held && found.size === 0) note('bystander', say('process', 'matches no workload pattern'));
+  if (held && !orphaned && !NAMED_FINDINGS.some((kind) => found.has(kind)))
+    note('bystander', say('process', 'matches no workload pattern'));
   if (!held && matched.length > 0 && !found.has('unreaped'))
     note('name-only', say('process', 'its name matches, it holds no GPU'));
 
@@ -99,9 +98,15 @@ export function diagnoseProcess(process: ProcessFacts, input: HolderInput): Hold
     process,
     identity: identityOf(process),
     findings,
-    evidence: [...findings.flatMap((kind) => found.get(kind) ?? []), ...sources(holding, own)],
+    evidence: [
+      ...findings.flatMap((kind) => found.get(kind) ?? []),
+      ...(orphaned
+        ? [say('parents', `${role?.framework ?? ''} worker without its server, parent PID ${process.ppid}`)]
+        : []),
+      ...sources(holding, own),
+    ],
     gpus: usesOf(holding, own, kept, snapshot),
-    chargedMiB: own.length + kept.length === 0 ? null : sum([...own, ...kept]),
+    chargedMiB: sum([...own, ...kept]),
     deadCharged: [...new Set(kept.map((charge) => charge.pid))],
     container,
     ownership: ownershipOf(process, container, host),
@@ -130,35 +135,21 @@ function usesOf(
   kept: readonly Charge[],
   snapshot: Snapshot,
 ): readonly GpuUse[] {
-  const uses = new Map<string, GpuUse>();
   const {mapped, opened} = nodesHeld(holding, snapshot);
-  // Without nvidia-uvm there is no CUDA context behind an open node.
-  for (const gpuUuid of opened) uses.set(gpuUuid, {gpuUuid, how: 'opened', chargedMiB: null});
-  for (const gpuUuid of mapped)
-    uses.set(gpuUuid, {gpuUuid, how: keepsContextFiles(holding) ? 'mapped' : 'opened', chargedMiB: null});
-  for (const charge of kept) {
-    const before = uses.get(charge.gpuUuid)?.chargedMiB ?? 0;
-    uses.set(charge.gpuUuid, {
-      gpuUuid: charge.gpuUuid,
-      how: 'mapped',
-      chargedMiB: before + (mibOf(charge.usedMiB) ?? 0),
-    });
-  }
-  for (const charge of own) {
-    const before = uses.get(charge.gpuUuid)?.how === 'charged' ? (uses.get(charge.gpuUuid)?.chargedMiB ?? 0) : 0;
-    uses.set(charge.gpuUuid, {
-      gpuUuid: charge.gpuUuid,
-      how: 'charged',
-      chargedMiB: before + (mibOf(charge.usedMiB) ?? 0),
-    });
-  }
-  const order = new Map(snapshot.gpus.map((gpu, at) => [gpu.uuid, at]));
-  return [...uses.values()].toSorted((a, b) => (order.get(a.gpuUuid) ?? 0) - (order.get(b.gpuUuid) ?? 0));
+  const onGpu = (charges: readonly Charge[], uuid: string) => charges.filter((charge) => charge.gpuUuid === uuid);
+  const uuids = new Set([...snapshot.gpus, ...own, ...kept].map((one) => ('uuid' in one ? one.uuid : one.gpuUuid)));
+  return [...uuids].flatMap((gpuUuid): readonly GpuUse[] => {
+    const [billed, inherited] = [onGpu(own, gpuUuid), onGpu(kept, gpuUuid)];
+    if (billed.length > 0) return [{gpuUuid, how: 'charged', chargedMiB: sum(billed)}];
+    if (inherited.length > 0) return [{gpuUuid, how: 'mapped', chargedMiB: sum(inherited)}];
+    if (mapped.has(gpuUuid)) return [{gpuUuid, how: 'mapped', chargedMiB: null}];
+    return opened.has(gpuUuid) ? [{gpuUuid, how: 'opened', chargedMiB: null}] : [];
+  });
 }
 
 function sources(holding: Holding, own: readonly Charge[]): readonly Evidence[] {
   const evidence: Evidence[] = [];
-  if (own.length > 0) evidence.push({source: 'charges', fact: `billed ${sum(own)} MiB by the driver`});
+  if (own.length > 0) evidence.push({source: 'charges', fact: `billed ${sum(own) ?? 'unknown'} MiB by the driver`});
   if (holding.opens.length > 0)
     evidence.push({source: 'open-files', fact: `${count(holding.opens)} device files open`});
   if (holding.mappings.length > 0)
@@ -170,6 +161,8 @@ function count(opens: Holding['opens']): number {
   return opens.reduce((total, open) => total + open.count, 0);
 }
 
-function sum(charges: readonly Charge[]): number {
-  return charges.reduce((total, charge) => total + (mibOf(charge.usedMiB) ?? 0), 0);
+/** null where no charge has a figure: `[N/A]` is not 0. */
+function sum(charges: readonly Charge[]): number | null {
+  const figures = charges.flatMap((charge) => mibOf(charge.usedMiB) ?? []);
+  return figures.length === 0 ? null : figures.reduce((total, MiB) => total + MiB, 0);
 }

@@ -1,10 +1,13 @@
 /** Two snapshots and what was seen between them -> the outcome. A difference in MiB, never a count of signals. */
+import {seesTheLiving} from './dead-charges.ts';
 import type {Diagnosis} from './diagnosis.ts';
+import {billedToOthers, leftToOthers, usesUnbilled} from './expect-memory.ts';
 import type {Failure} from './failure.ts';
+import {isPlainZombie} from './lineage.ts';
 import type {Observation, OrderResult} from './order.ts';
 import type {GpuChange, Outcome, OutcomeWord, Survivor} from './outcome.ts';
 import type {Plan, Target} from './plan.ts';
-import {isSameProcess} from './process.ts';
+import {isSameMachine, isSameProcess} from './process.ts';
 import {titleOf} from './roles.ts';
 import type {Signal} from './signal.ts';
 
@@ -41,7 +44,7 @@ export function judge(input: JudgeInput): Outcome {
     gpus,
     survivors,
     because: input.because,
-    freedAfterMs: after !== null && after.snapshot.machine.bootId === plan.machine.bootId ? input.freedAfterMs : null,
+    freedAfterMs: after !== null && isWholeLook(after, plan) ? input.freedAfterMs : null,
   };
 }
 
@@ -52,23 +55,33 @@ function wordFor(
   signalled: boolean,
 ): OutcomeWord {
   const {plan, after} = input;
-  if (after === null || after.snapshot.machine.bootId !== plan.machine.bootId) return 'unknown';
+  if (after === null || !isWholeLook(after, plan)) return 'unknown';
   const asked = gpus.filter((gpu) => gpu.requested);
   if (asked.length === 0 || asked.some((gpu) => gpu.beforeMiB === null || gpu.afterMiB === null)) return 'unknown';
-  if (!signalled && [...input.results.values()].every((one) => !one.signalled) && survivors.length > 0)
-    return 'stood-down';
+  if (!signalled && survivors.length > 0) return 'stood-down';
   const all = asked.every(
     (gpu) => gpu.afterMiB !== null && gpu.expectedMiB !== null && gpu.afterMiB <= gpu.expectedMiB,
   );
   if (all && survivors.length === 0) return 'reclaimed';
-  const freedMiB = asked.reduce((sum, gpu) => sum + ((gpu.beforeMiB ?? 0) - (gpu.afterMiB ?? 0)), 0);
+  // GPU by GPU: what somebody else took meanwhile on one of them makes nothing unfreed on another.
+  const freedMiB = asked.reduce((sum, gpu) => sum + Math.max(0, (gpu.beforeMiB ?? 0) - (gpu.afterMiB ?? 0)), 0);
   return freedMiB > input.toleranceMiB ? 'partly' : 'nothing-freed';
+}
+
+/** Of the planned machine and boot, with everybody alive in it: only then is a target that is not there gone. */
+function isWholeLook(after: Diagnosis, plan: Plan): boolean {
+  return isSameMachine(after.snapshot.machine, plan.machine) && seesTheLiving(after.snapshot);
 }
 
 /** Before and after per GPU that both looks know; a GPU that is missing from one of them has no figure there. */
 function changes(input: JudgeInput): readonly GpuChange[] {
   const {before, after, plan} = input;
-  const targets = new Set(plan.targets.map((target) => target.identity.pid));
+  const planned = new Set(plan.targets.map((target) => target.identity.pid));
+  const stillThere = new Set(
+    plan.targets
+      .filter((target) => !['gone', 'replaced'].includes(observe(target, input)))
+      .map((target) => target.identity.pid),
+  );
   return before.gpus.map((account) => {
     const now = after?.gpus.find((one) => one.gpuUuid === account.gpuUuid);
     const holders = (after?.holders ?? []).flatMap((holder) => {
@@ -77,15 +90,18 @@ function changes(input: JudgeInput): readonly GpuChange[] {
         ? []
         : [{pid: holder.process.pid, name: titleOf(holder.process), chargedMiB: use.chargedMiB}];
     });
-    const othersMiB = holders
-      .filter((holder) => !targets.has(holder.pid))
-      .reduce((sum, holder) => sum + (holder.chargedMiB ?? 0), 0);
+    const shares = after !== null && now !== undefined;
+    const othersMiB = shares ? billedToOthers(after, now, stillThere) : 0;
+    // What nobody was billed for before, and a process that was no target and is still here may own.
+    const othersUnbilled =
+      shares && after.holders.some((one) => !stillThere.has(one.process.pid) && usesUnbilled(one, now.gpuUuid));
+    const leftMiB = othersUnbilled ? leftToOthers(before, account, planned) : 0;
     return {
       gpuUuid: account.gpuUuid,
       index: account.index,
       beforeMiB: account.usedMiB,
       afterMiB: now?.usedMiB ?? null,
-      expectedMiB: now === undefined ? null : othersMiB + now.baselineMiB + input.toleranceMiB,
+      expectedMiB: now === undefined ? null : othersMiB + leftMiB + now.baselineMiB + input.toleranceMiB,
       requested: plan.gpus.some((gpu) => gpu.gpuUuid === account.gpuUuid && gpu.requested),
       heldBy: holders,
       unexplainedMiB: now?.unexplainedMiB ?? null,
@@ -116,10 +132,11 @@ function observe(target: Target, input: JudgeInput): Survivor['observation'] {
   const {pid} = target.identity;
   if (input.after === null) return input.observations.get(pid) ?? 'unknown';
   if (input.after.snapshot.machine.bootId !== input.plan.machine.bootId) return 'gone';
+  if (!isWholeLook(input.after, input.plan)) return input.observations.get(pid) ?? 'unknown';
   const process = input.after.snapshot.processes.find((one) => one.pid === pid);
   if (process === undefined) return 'gone';
   if (process.startTicks !== target.identity.startTicks) return 'replaced';
-  if (process.state === 'Z' && process.threads <= 1) return 'zombie';
+  if (isPlainZombie(process)) return 'zombie';
   const now =
     process.uid === null || process.executable === null
       ? null

@@ -1,41 +1,49 @@
 /** Belonging (design 2.1): why a process is part of what was asked for. PPID 1 alone is never kinship: it only means detached. */
 import {kinshipCgroups} from './cgroup.ts';
 import type {Belonging} from './diagnosis.ts';
-import {ancestors, leadsStrangers, type ProcessTable, processTable, programName} from './lineage.ts';
+import {ancestors, isEnvironment, leadsStrangers, type ProcessTable, processTable, programName} from './lineage.ts';
 import type {ProcessFacts, Snapshot} from './snapshot.ts';
 
-/** How `process` belongs to one of the `named` processes; null if it does not, or is one of them itself. */
+/**
+ * How `process` belongs to one of the `named` processes; null if it does not, or is one of them itself. `lends` says
+ * which of the named may lend a session, a group or a unit: the name of a log file in `tee vllm.log` makes nobody kin.
+ */
 export function kinshipTo(
   process: ProcessFacts,
   named: readonly ProcessFacts[],
   table: ProcessTable,
+  lends: (one: ProcessFacts) => boolean,
 ): Belonging | null {
-  const namedPids = new Map(named.map((one) => [one.pid, one]));
+  const namedPids = new Set(named.map((one) => one.pid));
   if (namedPids.has(process.pid)) return null;
 
   for (const parent of ancestors(process.pid, table)) {
     if (namedPids.has(parent.pid)) return {by: 'parents', ancestorPid: parent.pid, ancestorName: programName(parent)};
   }
+  const units = kinshipCgroups(process.cgroups);
   for (const one of named) {
-    if (process.session !== 0 && process.session === one.session && !leadsStrangers(table.get(process.session))) {
-      return {by: 'session', id: process.session, sharedWithPid: one.pid};
+    const {session, processGroup} = process;
+    const mayLend = lends(one);
+    if (session === one.session && (mayLend || one.pid === session) && isKin(session, table))
+      return {by: 'session', id: session, sharedWithPid: one.pid};
+    if (processGroup === one.processGroup && (mayLend || one.pid === processGroup) && isKin(processGroup, table)) {
+      return {by: 'process-group', id: processGroup, sharedWithPid: one.pid};
     }
-    if (
-      process.processGroup !== 0 &&
-      process.processGroup === one.processGroup &&
-      !leadsStrangers(table.get(process.processGroup))
-    ) {
-      return {by: 'process-group', id: process.processGroup, sharedWithPid: one.pid};
-    }
-    const shared = kinshipCgroups(process.cgroups).find((path) => one.cgroups.includes(path));
+    const theirs = mayLend ? kinshipCgroups(one.cgroups) : [];
+    const shared = units.find((path) => theirs.includes(path));
     if (shared !== undefined) return {by: 'cgroup', path: shared, sharedWithPid: one.pid};
   }
   return null;
 }
 
+/** A session or group says something unless it is 0, which is shared by all that were started outside our namespace. */
+function isKin(id: number, table: ProcessTable): boolean {
+  return id !== 0 && !leadsStrangers(table.get(id));
+}
+
 /**
  * The same question put to earlier looks of the same boot: was this very process (PID and start ticks) a descendant of
- * a process that `isNamed` then? The newest look that knows it answers.
+ * a process that `isNamed` then? The newest look that says so answers. A shell or multiplexer above it names nothing.
  */
 export function kinshipEarlier(
   process: ProcessFacts,
@@ -46,7 +54,7 @@ export function kinshipEarlier(
     const table = processTable(look);
     const then = table.get(process.pid);
     if (then === undefined || then.startTicks !== process.startTicks) continue;
-    const parent = ancestors(then.pid, table).find((one) => isNamed(one, look));
+    const parent = ancestors(then.pid, table).find((one) => !isEnvironment(one) && isNamed(one, look));
     if (parent !== undefined)
       return {by: 'earlier-look', ancestorPid: parent.pid, ancestorName: programName(parent), seenAtMs: look.takenAtMs};
   }

@@ -1,6 +1,7 @@
 /** A signalling exec that was lost may still run on the host, until the host's uptime has passed its limit. */
 import type {Failure} from './failure.ts';
 import type {Run} from './run.ts';
+import {doubtfulAttempts} from './run-state.ts';
 import type {Snapshot} from './snapshot.ts';
 
 /** The failure to answer with while an earlier run's signal may still arrive on this machine; null if none can. */
@@ -21,16 +22,6 @@ export function lateArrival(runs: readonly Run[], snapshot: Snapshot): Failure |
 
 /** The latest "not after uptime" of an intent in this boot that no result answers; null if every intent is answered. */
 function doubtfulUntil(run: Run, bootId: string): number | null {
-  let until: number | null = null;
-  run.events.forEach((event, at) => {
-    if (event.kind !== 'signal-intended' || event.machine.bootId !== bootId) return;
-    const answered = new Set(
-      run.events
-        .slice(at + 1)
-        .flatMap((later) => (later.kind === 'signal-result' && later.rung === event.rung ? [later.pid] : [])),
-    );
-    if (event.identities.some((identity) => !answered.has(identity.pid)))
-      until = Math.max(until ?? 0, event.notAfterUptimeMs);
-  });
-  return until;
+  const open = doubtfulAttempts(run).filter((attempt) => attempt.machine.bootId === bootId);
+  return open.length === 0 ? null : Math.max(...open.map((attempt) => attempt.notAfterUptimeMs));
 }

@@ -28,19 +28,25 @@ const SUPERVISORS = new Set([
   'dockerd',
   'containerd',
   'containerd-shim',
+  'docker-init',
   'conmon',
+  'conmonrs',
   'crio',
   'slurmd',
   'slurmstepd',
   'srun',
   'kubelet',
-  'jupyter',
   'ssh-agent',
+  'runuser',
   'unshare',
   'nsenter',
   'timeout',
   'env',
 ]);
+
+/** The same kinds of program, where they are scripts and the program file is only their interpreter. */
+const SCRIPTS = /^(supervisord|circusd|jupyter(hub|lab)?|jupyter-(lab|notebook|server|labhub)|jupyterhub-singleuser)$/;
+const INTERPRETER = /^(python|node|perl|ruby)[0-9.]*$/;
 
 /** The name of the program file, the one name a process cannot choose; comm only where that cannot be read. */
 export function programName(process: ProcessFacts): string {
@@ -57,13 +63,20 @@ export function isEnvironment(process: ProcessFacts): boolean {
     SHELLS.has(name) ||
     MULTIPLEXERS.has(name.replace(/:.*$/, '')) ||
     SUPERVISORS.has(name) ||
-    name.startsWith('containerd-shim')
+    name.startsWith('containerd-shim') ||
+    // The kernel sets a script's comm to its file's name (execve(2)).
+    (INTERPRETER.test(name) && SCRIPTS.test(process.comm))
   );
 }
 
 /** Leads a session that strangers may share: a login shell, a multiplexer, PID 1, or a leader that is no more and so unknown. */
 export function leadsStrangers(leader: ProcessFacts | undefined): boolean {
-  return leader === undefined || isEnvironment(leader);
+  return leader === undefined || isPlainZombie(leader) || isEnvironment(leader);
+}
+
+/** Dead, waits for its parent, holds nothing. A leader in state Z with other threads still lives in those. */
+export function isPlainZombie(process: ProcessFacts): boolean {
+  return (process.state === 'Z' || process.state === 'X') && process.threads <= 1;
 }
 
 export type ProcessTable = ReadonlyMap<number, ProcessFacts>;

@@ -1,5 +1,5 @@
 /** Diagnosis and request -> plan. Gathers nothing, signals nothing: the plan is a value. */
-import type {Diagnosis, HolderDiagnosis} from './diagnosis.ts';
+import type {Belonging, Diagnosis, FindingKind, HolderDiagnosis} from './diagnosis.ts';
 import {expectations} from './expect-memory.ts';
 import {fail, ok, type Result} from './failure.ts';
 import {ancestors, processTable} from './lineage.ts';
@@ -24,7 +24,7 @@ export function makePlan(input: PlanInput): Result<Plan> {
     const choice = choose(holder, selection);
     if (choice.ticked && holder.identity !== null) {
       holders.push({
-        ...targetFacts(holder, input),
+        ...targetFacts({...holder, findings: asTarget(holder.findings, choice.belonging)}, input),
         identity: holder.identity,
         role: 'member',
         belonging: choice.belonging,
@@ -110,6 +110,13 @@ function ordered(targets: readonly Target[], diagnosis: Diagnosis): readonly Tar
     );
 }
 
+/** What belongs to the request is no bystander: it holds under another name, or is the workload that was asked for. */
+function asTarget(findings: readonly FindingKind[], belonging: Belonging): readonly FindingKind[] {
+  const instead: FindingKind | null =
+    belonging.by === 'pid' || belonging.by === 'gpus' ? null : belonging.by === 'user' ? 'workload' : 'renamed';
+  return instead === null ? findings : findings.map((kind) => (kind === 'bystander' ? instead : kind));
+}
+
 function keptFrom(holder: HolderDiagnosis, why: Kept['why'], choosable: boolean, input: PlanInput): Kept {
   return {
     identity: holder.identity,
@@ -130,7 +137,7 @@ function keptFrom(holder: HolderDiagnosis, why: Kept['why'], choosable: boolean,
 function writesReports(targets: readonly Target[], diagnosis: Diagnosis): boolean {
   const table = processTable(diagnosis.snapshot);
   const isProfiler = (process: ProcessFacts | undefined): boolean =>
-    process !== undefined && /^(nsys|ncu|nv-nsight|nsight)/.test(process.comm);
+    process !== undefined && /^((nsys|ncu)(-|$)|(nv-)?nsight)/.test(process.comm);
   return targets.some(
     (target) => isProfiler(table.get(target.identity.pid)) || ancestors(target.identity.pid, table).some(isProfiler),
   );

@@ -1,5 +1,7 @@
 /** The approved plan held against a fresh look: what may still be signalled is what was approved, or less. */
+import {seesTheLiving} from './dead-charges.ts';
 import type {Diagnosis} from './diagnosis.ts';
+import {isPlainZombie} from './lineage.ts';
 import type {Plan, Target} from './plan.ts';
 import {isSameMachine, isSameProcess} from './process.ts';
 import type {Drift} from './run.ts';
@@ -34,9 +36,13 @@ function differenceOf(target: Target, fresh: Diagnosis): Drift | null {
   const {pid} = target.identity;
   const process = fresh.snapshot.processes.find((one) => one.pid === pid);
   const say = (what: Drift['what'], detail: string): Drift => ({pid, what, detail});
-  if (process === undefined) return say('gone', 'ended since the plan');
+  if (process === undefined)
+    return seesTheLiving(fresh.snapshot)
+      ? say('gone', 'ended since the plan')
+      : say('unreadable', 'not among the processes that could be read');
   if (process.startTicks !== target.identity.startTicks)
     return say('replaced', `started at tick ${process.startTicks}, planned ${target.identity.startTicks}`);
+  if (isPlainZombie(process)) return say('gone', `dead, waits for its parent PID ${process.ppid}`);
   const holder = fresh.holders.find((one) => one.process.pid === pid);
   if (holder?.findings.includes('protected')) return say('now-protected', holder.evidence[0]?.fact ?? '');
   if (process.uid === null || process.executable === null) return say('unreadable', process.unreadable.join(', '));

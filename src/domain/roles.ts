@@ -44,8 +44,12 @@ function baseName(path: string): string {
   return path.split('/').findLast((part) => part !== '') ?? path;
 }
 
+/** Titles that a server gives itself in the style of its workers: what stands below one has its server. */
+const SERVER_TITLE = /^[A-Za-z_]+::(api_?server|http_?server|grpc_?server|launch_?server|router)/i;
+
 export function roleOf(process: ProcessFacts): WorkerRole | null {
   const names = [process.comm, process.words[0] ?? ''];
+  if (names.some((name) => SERVER_TITLE.test(name))) return null;
   return WORKER_ROLES.find((role) => names.some((name) => role.titles.some((title) => name.startsWith(title)))) ?? null;
 }
 

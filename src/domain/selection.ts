@@ -2,7 +2,7 @@
 import {isGhost} from './account.ts';
 import type {Belonging, Diagnosis, HolderDiagnosis} from './diagnosis.ts';
 import {kinshipEarlier, kinshipTo} from './kinship.ts';
-import {isEnvironment, type ProcessTable, processTable} from './lineage.ts';
+import {ancestors, isEnvironment, type ProcessTable, processTable} from './lineage.ts';
 import {isOwnedBy} from './ownership.ts';
 import type {Kept} from './plan.ts';
 import type {ReclaimRequest} from './request.ts';
@@ -21,16 +21,17 @@ export type Choice =
   | {readonly ticked: false; readonly why: Kept['why']; readonly choosable: boolean};
 
 /**
- * What the request names by itself: its match, its user, its PIDs. Holders or not. A shell or multiplexer whose command
- * line merely holds the text (`tmux new -s vllm`) names nothing: all kinds of work run below it.
+ * What the request names by itself: its match, its user (both, where both are given), and its PIDs. Holders or not. A
+ * shell or multiplexer whose command line merely holds the text (`tmux new -s vllm`) names nothing: all kinds of work
+ * run below it.
  */
 export function namedBy(request: ReclaimRequest, diagnosis: Diagnosis): readonly ProcessFacts[] {
   const own = new Set(diagnosis.snapshot.ownPids);
   return diagnosis.snapshot.processes.filter(
     (process) =>
       !own.has(process.pid) &&
-      (request.pids.includes(process.pid) || !isEnvironment(process)) &&
-      matchesRequest(process, request, diagnosis.snapshot),
+      (request.pids.includes(process.pid) ||
+        (!isEnvironment(process) && matchesRequest(process, request, diagnosis.snapshot))),
   );
 }
 
@@ -45,6 +46,8 @@ export function choose(holder: HolderDiagnosis, input: SelectionInput): Choice {
   if (holder.findings.includes('monitor')) return keep('monitor', false);
   if (holder.findings.includes('unreaped')) return keep('unreaped', false);
   if (holder.identity === null) return keep('no-identity', false);
+  // Billed, yet no scan saw it hold anything: another process may have got the PID of the one that is billed.
+  if (!holder.holdsDevice) return keep('no-identity', false);
   if (request.pids.includes(pid)) return {ticked: true, belonging: {by: 'pid'}};
 
   const used = holder.gpus.filter((use) => use.how !== 'opened').map((use) => use.gpuUuid);
@@ -64,28 +67,47 @@ export function choose(holder: HolderDiagnosis, input: SelectionInput): Choice {
 
 function belongingOf(holder: HolderDiagnosis, input: SelectionInput): Belonging | null {
   const {diagnosis, request} = input;
-  const table: ProcessTable = processTable(diagnosis.snapshot);
-  if (request.match !== null && holder.matched.includes(request.match)) return {by: 'named', literal: request.match};
-  if (request.user !== null && isUser(holder.process, request.user)) return {by: 'user'};
-  const kin = kinshipTo(holder.process, namedBy({...request, pids: []}, diagnosis), table);
+  const {snapshot} = diagnosis;
+  if (matchesRequest(holder.process, request, snapshot))
+    return request.match === null ? {by: 'user'} : {by: 'named', literal: request.match};
+  const table: ProcessTable = processTable(snapshot);
+  const kin = kinshipTo(holder.process, kinMakers(request, diagnosis), table, lenders(diagnosis, table));
   if (kin !== null) return kin;
   if (isGhost(holder)) return {by: 'ghost', deadPids: holder.deadCharged};
   if (request.match !== null) {
-    const literal = request.match;
-    const before = kinshipEarlier(holder.process, input.earlier, (one, look) =>
-      look.matches.some((match) => match.pid === one.pid && match.literal === literal),
+    const sameBoot = input.earlier.filter(
+      ({machine}) =>
+        machine.bootId === snapshot.machine.bootId && machine.pidNamespace === snapshot.machine.pidNamespace,
     );
+    const before = kinshipEarlier(holder.process, sameBoot, (one, look) => matchesRequest(one, request, look));
     if (before !== null) return before;
   }
   return request.includeOthers ? {by: 'gpus'} : null;
 }
 
+/** Named processes that make others kin. A holder that was typed by PID is a choice by hand of that one alone. */
+function kinMakers(request: ReclaimRequest, diagnosis: Diagnosis): readonly ProcessFacts[] {
+  const holders = new Set(diagnosis.holders.map((one) => one.process.pid));
+  const pids = request.pids.filter((pid) => !holders.has(pid));
+  return namedBy({...request, pids}, diagnosis).filter((process) => !isEnvironment(process));
+}
+
+/** Holders, and those above a holder: a name match elsewhere (`tail -f vllm.log`) is only a name. */
+function lenders(diagnosis: Diagnosis, table: ProcessTable): (one: ProcessFacts) => boolean {
+  const pids = new Set<number>();
+  for (const {process} of diagnosis.holders) {
+    pids.add(process.pid);
+    for (const parent of ancestors(process.pid, table)) pids.add(parent.pid);
+  }
+  return (one) => pids.has(one.pid);
+}
+
 function matchesRequest(process: ProcessFacts, request: ReclaimRequest, snapshot: Snapshot): boolean {
-  if (request.pids.includes(process.pid)) return true;
-  if (request.user !== null && isUser(process, request.user)) return true;
+  const {match, user} = request;
+  if (match === null && user === null) return false;
   return (
-    request.match !== null &&
-    snapshot.matches.some((match) => match.pid === process.pid && match.literal === request.match)
+    (user === null || isUser(process, user)) &&
+    (match === null || snapshot.matches.some((one) => one.pid === process.pid && one.literal === match))
   );
 }
 
