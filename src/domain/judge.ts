@@ -134,7 +134,7 @@ function observe(target: Target, input: JudgeInput): Survivor['observation'] {
   if (input.after.snapshot.machine.bootId !== input.plan.machine.bootId) return 'gone';
   if (!isWholeLook(input.after, input.plan)) return input.observations.get(pid) ?? 'unknown';
   const process = input.after.snapshot.processes.find((one) => one.pid === pid);
-  if (process === undefined) return 'gone';
+  if (process === undefined) return isUnasked(target, input) ? (input.observations.get(pid) ?? 'unknown') : 'gone';
   if (process.startTicks !== target.identity.startTicks) return 'replaced';
   if (isPlainZombie(process)) return 'zombie';
   const now =
@@ -143,6 +143,15 @@ function observe(target: Target, input: JudgeInput): Survivor['observation'] {
       : {pid, startTicks: process.startTicks, uid: process.uid, executable: process.executable.id};
   if (now !== null && !isSameProcess(now, target.identity)) return 'replaced';
   return process.state === 'D' ? 'stuck' : 'alive';
+}
+
+/**
+ * A look knows who holds a device and who was watched to the end. A server whose signal was refused is neither: that it
+ * is not among what was read says nothing.
+ */
+function isUnasked(target: Target, input: JudgeInput): boolean {
+  const result = input.results.get(target.identity.pid)?.result;
+  return !target.holdsDevice && result !== undefined && result !== 'sent' && result !== 'gone' && result !== 'replaced';
 }
 
 function whyAlive(target: Target, seen: Survivor['observation'], input: JudgeInput): Survivor['why'] {
