@@ -70,8 +70,9 @@ export interface Target {
 }
 
 const TARGET = `
-import ctypes, mmap, os, signal, sys, threading
+import ctypes, os, signal, sys, threading
 mode, node = sys.argv[1], sys.argv[2]
+libc = ctypes.CDLL(None)
 if mode == "unreaped":
     child = os.fork()
     if child:
@@ -86,16 +87,16 @@ def got(number, frame):
 if mode != "zombie-leader":
     signal.signal(signal.SIGTERM, got)
 def serve():
-    global held, mapped
     for line in sys.stdin:
         word = line.strip()
         if word == "close":
             held.close()
         elif word == "map":
-            mapped = mmap.mmap(held.fileno(), 4096, prot=mmap.PROT_READ)
+            # Not the mmap module: it keeps a second descriptor open.
+            libc.mmap(None, ctypes.c_size_t(4096), 1, 1, held.fileno(), ctypes.c_long(0))
             held.close()
         elif word == "name":
-            ctypes.CDLL(None).prctl(15, b"x) R 1 1\\n(y $(z)", 0, 0, 0)
+            libc.prctl(15, b"x) R 1 1\\n(y $(z)", 0, 0, 0)
         elif word == "exec":
             os.set_inheritable(held.fileno(), True)
             os.execvp("cat", ["cat"])
@@ -103,7 +104,7 @@ def serve():
 if mode == "zombie-leader":
     threading.Thread(target=serve).start()
     os.write(1, b"ready %d\\n" % os.getpid())
-    ctypes.CDLL(None).pthread_exit(None)
+    libc.pthread_exit(None)
 elif mode == "unreaped":
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pause()
@@ -208,6 +209,16 @@ function threadExecutable(pid: number): {readonly dev: number; readonly ino: num
 export function startTicks(pid: number): string {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}
+
+/** True while that very process is there. */
+export function lives(pid: number, ticks: string): boolean {
+  try {
+    return startTicks(pid) === ticks;
+  } catch {
+    // ENOENT, or ESRCH where it went between open and read.
+    return false;
+  }
 }
 
 /** Waits for something that only /proc shows. */

@@ -8,6 +8,7 @@ import {
   batch,
   GPU,
   has,
+  lives,
   makeRig,
   NONCE,
   observations,
@@ -104,7 +105,7 @@ for (const shell of SHELLS) {
       const pid = Number(readFileSync(path, 'utf8'));
       const ticks = startTicks(pid);
       await endsWithoutReader(running);
-      await until(() => !existsSync(`/proc/${pid}`) || startTicks(pid) !== ticks, 1000);
+      await until(() => !lives(pid, ticks), 1000);
     });
   });
 }
@@ -176,10 +177,17 @@ describe.skipIf(needs !== '')(`memory${needs}`, () => {
   it('behind an nvidia-smi that ignores every signal but SIGKILL is unreadable, and the script goes on', async () => {
     rig.fake(
       'nvidia-smi',
-      `[ "$1" = --query-gpu=uuid,memory.used ] || exit 9; trap '' TERM; while :; do sleep 0.2; done`,
+      `[ "$1" = --query-gpu=uuid,memory.used ] || exit 9
+       trap '' TERM; echo $$ >'${rig.folder}/smi-pid'; while :; do sleep 0.2; done`,
     );
-    const answer = await watchMemory({stalledMs: 300});
+    const running = start(rig, batch([], {stalledMs: 500}));
+    const path = join(rig.folder, 'smi-pid');
+    await until(() => existsSync(path) && readFileSync(path, 'utf8').endsWith('\n'), 15_000);
+    const pid = Number(readFileSync(path, 'utf8'));
+    const ticks = startTicks(pid);
+    const answer = await running.answer;
     expect(settled(answer)).toEqual(['unreadable']);
+    await until(() => !lives(pid, ticks), 3000);
     expect(reported(answer).closing).not.toBeNull();
   });
 

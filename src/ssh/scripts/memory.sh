@@ -12,7 +12,13 @@ watch_memory() {
     tell "settled unreadable $UPTIME_MS"
     return
   fi
-  { memory_clock & memory_calls & } 2>/dev/null | judge_memory
+  # `exec`, because a redirection of the group would keep a copy of the old stderr open in both (dash): a stuck nvidia-smi
+  # would then hold up the whole channel.
+  (
+    exec 2>/dev/null
+    memory_clock &
+    memory_calls &
+  ) | judge_memory
   [ $? -ne 98 ] || exit 98
 }
 
