@@ -59,6 +59,8 @@ function keptByItself(
   dead: readonly Charge[],
 ): readonly Charge[] {
   if (dead.length === 0 || !keepsContextFiles(holding)) return [];
+  // A forked child has the files open. Who only maps the device holds memory of its own, which the driver bills to nobody.
+  if (holding.opens.length === 0 && holding.threadOpens.length === 0) return [];
   if (snapshot.charges.some((charge) => charge.pid === process.pid)) return [];
   const {mapped, opened} = nodesHeld(holding, snapshot);
   return dead.filter((charge) => mapped.has(charge.gpuUuid) || opened.has(charge.gpuUuid));

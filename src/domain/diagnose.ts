@@ -30,9 +30,8 @@ export function diagnose(snapshot: Snapshot, context: DiagnoseContext): Diagnosi
     .map((process) => diagnoseProcess(process, {snapshot, table, dead, host, policy}));
   const isHolder = (one: HolderDiagnosis): boolean => holding.has(one.process.pid) || billed.has(one.process.pid);
   const holders = all.filter(isHolder).toSorted(byPid);
-  const others = all
-    .filter((one) => !isHolder(one) && one.findings.some((kind) => kind === 'unreaped' || kind === 'name-only'))
-    .toSorted(byPid);
+  // A nameless zombie says nothing about GPUs: only one whose name matches may be a dead worker that waits for its parent.
+  const others = all.filter((one) => !isHolder(one) && one.matched.length > 0).toSorted(byPid);
   return {
     snapshot,
     holders,

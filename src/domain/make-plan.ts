@@ -2,6 +2,7 @@
 import type {Belonging, Diagnosis, FindingKind, HolderDiagnosis} from './diagnosis.ts';
 import {expectations} from './expect-memory.ts';
 import {fail, ok, type Result} from './failure.ts';
+import {diagnoseProcess} from './holder.ts';
 import {ancestors, processTable} from './lineage.ts';
 import type {Kept, Plan, Target} from './plan.ts';
 import {ageMs, type PlanInput, targetFacts} from './plan-input.ts';
@@ -37,6 +38,7 @@ export function makePlan(input: PlanInput): Result<Plan> {
   for (const other of diagnosis.others) {
     kept.push(keptFrom(other, other.findings.includes('unreaped') ? 'unreaped' : 'name-only', false, input));
   }
+  kept.push(...typedInVain(input));
   const servers = serversOf(holders, input);
   const targets = ordered([...servers, ...holders], diagnosis);
   const serverPids = new Set(servers.map((server) => server.identity.pid));
@@ -94,6 +96,25 @@ function requestedUuids(diagnosis: Diagnosis, request: ReclaimRequest): Result<R
     uuids.add(gpu.uuid);
   }
   return ok(uuids);
+}
+
+/** Typed PIDs that hold no GPU: said, never signalled. */
+function typedInVain(input: PlanInput): readonly Kept[] {
+  const {diagnosis, request, context} = input;
+  const {snapshot} = diagnosis;
+  const known = new Set([...diagnosis.holders, ...diagnosis.others].map((one) => one.process.pid));
+  return snapshot.processes
+    .filter((process) => request.pids.includes(process.pid) && !known.has(process.pid))
+    .map((process) => {
+      const seen = diagnoseProcess(process, {
+        snapshot,
+        table: processTable(snapshot),
+        dead: [],
+        host: context.host,
+        policy: context.policy,
+      });
+      return keptFrom(seen, seen.findings.includes('unreaped') ? 'unreaped' : 'no-holder', false, input);
+    });
 }
 
 /** Ancestors before descendants; a target without a target above it leads. */

@@ -49,6 +49,8 @@ export interface Kept {
     | 'no-identity'
     | 'name-only'
     | 'unreaped'
+    /** Named by PID, and holds no GPU. */
+    | 'no-holder'
     | 'own-session'
     | 'detached';
   /** True: can be chosen by hand. False: locked. */

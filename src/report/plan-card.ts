@@ -23,7 +23,8 @@ export function planLines(plan: Plan): readonly Line[] {
   const lines: Line[] = [];
   for (const group of grouped(plan.targets)) lines.push(...targetLines(group, plan));
   for (const one of plan.kept.filter((kept) => kept.choosable)) lines.push(...keptLines(one, plan));
-  const locked = plan.kept.filter((kept) => !kept.choosable && kept.why !== 'monitor');
+  // Who only has the name is no part of the decision; "diagnose" lists them.
+  const locked = plan.kept.filter((kept) => !kept.choosable && kept.why !== 'monitor' && kept.why !== 'name-only');
   if (locked.length > 0) lines.push(...lockedLines(locked));
   lines.push({as: 'text', text: afterLine(plan)});
   return lines;
@@ -40,7 +41,7 @@ export function freesMiB(plan: Plan): number {
 
 export function whose(ownership: Ownership): string {
   if (ownership.person !== null) return safeLine(ownership.person, 20);
-  return ownership.uid === null ? 'owner unknown' : `uid ${ownership.uid}, owner unknown`;
+  return ownership.uid === null ? 'owner unknown' : `uid ${ownership.uid}`;
 }
 
 /** Indexes of the GPUs with these UUIDs, as "GPU 0-3"; empty if it uses none. */
