@@ -43,7 +43,8 @@ export function accountFor(gpu: Gpu, input: AccountInput): GpuAccount {
   if (gpu.fault !== null) reasons.push('fault');
   else if (usedMiB === null) reasons.push('figure-missing');
   if (orphanedDead.length > 0) reasons.push('dead-charge-without-holder');
-  if (excess && unbilled.length === 0 && orphanedDead.length === 0) reasons.push('no-holder-anywhere');
+  if (excess && blind.length === 0 && unbilled.length === 0 && orphanedDead.length === 0)
+    reasons.push('no-holder-anywhere');
 
   return {
     gpuUuid: gpu.uuid,

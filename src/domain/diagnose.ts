@@ -22,12 +22,14 @@ export function diagnose(snapshot: Snapshot, context: DiagnoseContext): Diagnosi
   const foreignPids = snapshot.sight.foreignPidNamespace && !host.labPidNamespace;
   const dead = deadCharges(snapshot, table, foreignPids);
   const own = new Set(snapshot.ownPids);
-  const billed = new Set(foreignPids ? [] : snapshot.charges.map((charge) => charge.pid));
+  // What a stranger's number is billed is nobody's bill here.
+  const placed = foreignPids ? {...snapshot, charges: []} : snapshot;
+  const billed = new Set(placed.charges.map((charge) => charge.pid));
   const holding = new Set(snapshot.holdings.map((one) => one.pid));
 
   const all = snapshot.processes
     .filter((process) => !own.has(process.pid))
-    .map((process) => diagnoseProcess(process, {snapshot, table, dead, host, policy}));
+    .map((process) => diagnoseProcess(process, {snapshot: placed, table, dead, host, policy}));
   const isHolder = (one: HolderDiagnosis): boolean => holding.has(one.process.pid) || billed.has(one.process.pid);
   const holders = all.filter(isHolder).toSorted(byPid);
   // A nameless zombie says nothing about GPUs: only one whose name matches may be a dead worker that waits for its parent.

@@ -61,7 +61,7 @@ export function choose(holder: HolderDiagnosis, input: SelectionInput): Choice {
     return keep(holder.process.ppid === 1 && !somebody ? 'detached' : 'in-use', true);
   }
   if (holder.container !== null) return keep('contained', true);
-  if (used.some((uuid) => !input.requested.has(uuid))) return keep('outside-gpus', true);
+  if (request.gpus !== null && used.some((uuid) => !input.requested.has(uuid))) return keep('outside-gpus', true);
   return {ticked: true, belonging};
 }
 

@@ -25,7 +25,13 @@ export function serversOf(holders: readonly Target[], input: PlanInput): readonl
     for (const [at, parent] of line.slice(0, top + 1).entries()) {
       if (taken.has(parent.pid) || servers.has(parent.pid) || aboveKept.has(parent.pid)) continue;
       if (isEnvironment(parent) || isPlainZombie(parent)) continue;
-      const seen = diagnoseProcess(parent, {snapshot, table, dead: [], host: context.host, policy: context.policy});
+      const seen = diagnoseProcess(parent, {
+        snapshot: {...snapshot, charges: []},
+        table,
+        dead: [],
+        host: context.host,
+        policy: context.policy,
+      });
       if (seen.identity === null || seen.findings.includes('protected') || seen.container !== null) continue;
       const belonging = belongingOf(parent, line.slice(at + 1), named, input);
       servers.set(parent.pid, {
