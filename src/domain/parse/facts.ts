@@ -79,7 +79,7 @@ export function parseFacts(sections: readonly Section[]): Facts {
 /** Lines `/proc/PID/FILE:TEXT`, in order. grep puts the path in front of every line, so none can be forged. */
 function byPid(lines: readonly string[], file: string): Map<number, string[]> {
   const found = new Map<number, string[]>();
-  const shape = new RegExp(`^/proc/([1-9]\\d{0,9})/${file}:(.*)$`, 's');
+  const shape = new RegExp(`^/proc/([1-9]\\d{0,9})/(?:task/\\d+/)?${file}:(.*)$`, 's');
   for (const line of lines) {
     const [, pid, text] = shape.exec(line) ?? [];
     if (pid === undefined || text === undefined) continue;
@@ -90,12 +90,19 @@ function byPid(lines: readonly string[], file: string): Map<number, string[]> {
   return found;
 }
 
-/** NUL-terminated `PATH TARGET`. */
+/** NUL-terminated `PATH TARGET`; a zombie leader's links are read through a thread of it. */
 function parseLinks(body: string): Map<string, string> {
   const links = new Map<string, string>();
   for (const record of body.split('\0')) {
     const blank = record.indexOf(' ');
-    if (blank > 0) links.set(record.slice(0, blank).trimStart(), record.slice(blank + 1));
+    if (blank > 0)
+      links.set(
+        record
+          .slice(0, blank)
+          .trimStart()
+          .replace(/\/task\/\d+\//, '/'),
+        record.slice(blank + 1),
+      );
   }
   return links;
 }
@@ -104,7 +111,7 @@ function parseLinks(body: string): Map<string, string> {
 function parseExecutables(lines: readonly string[]): Map<number, Omit<Executable, 'path' | 'deleted'>> {
   const files = new Map<number, Omit<Executable, 'path' | 'deleted'>>();
   for (const line of lines) {
-    const [, pid, id, uid, mode] = /^\/proc\/(\d+)\/exe (\d+:\d+) (\d+) ([0-7]+)$/.exec(line) ?? [];
+    const [, pid, id, uid, mode] = /^\/proc\/(\d+)\/(?:task\/\d+\/)?exe (\d+:\d+) (\d+) ([0-7]+)$/.exec(line) ?? [];
     if (id === undefined) continue;
     files.set(Number(pid), {id, ownerUid: Number(uid), mode: Number.parseInt(mode ?? '', 8)});
   }

@@ -6,7 +6,11 @@ import type {Match} from '../snapshot.ts';
  * grep tells the longest literal at a place only, and a blank in a pattern stands for any byte: so each literal is
  * looked for again, in what grep found and in `rawText` (comm and command line, lower case).
  */
-export function parseMatches(body: string, rawText: ReadonlyMap<number, string>): Match[] {
+export function parseMatches(
+  body: string,
+  rawText: ReadonlyMap<number, string>,
+  zombieLeaders: ReadonlySet<number>,
+): Match[] {
   const lines = body.split('\n');
   const literals = lines.filter((line) => line.startsWith('@literal ')).map((line) => fromPattern(line.slice(9)));
   const found = new Map<number, string>();
@@ -15,6 +19,8 @@ export function parseMatches(body: string, rawText: ReadonlyMap<number, string>)
     if (pid === undefined || text === undefined) continue;
     found.set(Number(pid), `${found.get(Number(pid)) ?? ''}\n${text.toLowerCase()}`);
   }
+  // Their own command line is empty for grep; `rawText` has that of a thread.
+  for (const pid of zombieLeaders) if (!found.has(pid)) found.set(pid, '');
   return [...found]
     .sort(([a], [b]) => a - b)
     .flatMap(([pid, text]) => {

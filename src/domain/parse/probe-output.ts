@@ -72,7 +72,9 @@ export function parseProbe(transcript: Transcript, takenAtMs: number): Result<Sn
       counts(pid),
     ),
     processes: facts.processes,
-    matches: parseMatches(bodyOf(sections, 'matches'), facts.rawText).filter(({pid}) => counts(pid)),
+    matches: parseMatches(bodyOf(sections, 'matches'), facts.rawText, new Set(threads.opens.keys())).filter(({pid}) =>
+      counts(pid),
+    ),
     ownPids: [...own].sort((a, b) => a - b),
     sections: reports satisfies readonly SectionReport[],
   });

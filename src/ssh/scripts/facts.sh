@@ -38,6 +38,32 @@ p_add_lines() {
   set +f
 }
 
+# p_note_threads TEXT: a living thread for each zombie leader in lines that hold "/proc/PID/task/TID/". The leader itself has
+# no executable and no command line any more; its threads still have both.
+p_note_threads() {
+  set -f
+  IFS=$p_nl
+  for p_line in $1; do
+    case $p_line in */proc/*/task/*/*) ;; *) continue ;; esac
+    p_pid=${p_line#*/proc/} p_tid=${p_line#*/task/}
+    p_pid=${p_pid%%/*} p_tid=${p_tid%%/*}
+    case $p_live in *" $p_pid/"*) ;; *) p_live="$p_live$p_pid/$p_tid " ;; esac
+  done
+  unset IFS
+  set +f
+}
+
+# p_find_folder PID: sets p_folder to where executable and command line are to be read.
+p_find_folder() {
+  p_folder=/proc/$1
+  case $p_live in
+  *" $1/"*)
+    p_tid=${p_live#*" $1/"}
+    p_folder=/proc/$1/task/${p_tid%% *}
+    ;;
+  esac
+}
+
 # p_add_charged TEXT: the PIDs in rows "UUID, PID, …".
 p_add_charged() {
   set -f
@@ -119,10 +145,10 @@ p_each() {
   p_what=$1
   set --
   for p_pid in $p_asked; do
-    p_folder=/proc/$p_pid
+    p_find_folder "$p_pid"
     case $p_what in
-    stat) set -- "$@" "$p_folder/stat" "$p_folder/cgroup" "$p_folder/loginuid" ;;
-    status) set -- "$@" "$p_folder/status" ;;
+    stat) set -- "$@" "/proc/$p_pid/stat" "/proc/$p_pid/cgroup" "/proc/$p_pid/loginuid" ;;
+    status) set -- "$@" "/proc/$p_pid/status" ;;
     links) set -- "$@" "$p_folder/exe" "$p_folder/ns/pid" "$p_folder/ns/mnt" ;;
     executable) set -- "$@" "$p_folder/exe" ;;
     esac
@@ -135,11 +161,11 @@ p_each() {
   esac
 }
 
-# Section facts.words: the words of each command line, "/proc/PID/cmdline:WORD" a line (a newline in a word reads \001).
+# Section facts.words: the words of each command line, "/proc/PID/cmdline:WORD" a line (with "task/TID/" in it for a zombie leader) (a newline in a word reads \001).
 # Too much for one answer: then one by one, 4 KiB each, in sections of their own.
 p_words() {
   p_list=
-  for p_pid; do p_list="$p_list /proc/$p_pid/cmdline"; done
+  for p_pid; do p_find_folder "$p_pid" && p_list="$p_list $p_folder/cmdline"; done
   # shellcheck disable=SC2086
   p_found=$(p_scan words -zHm300 '' $p_list)
   case $p_found in
@@ -147,7 +173,8 @@ p_words() {
     p_put facts.words '@rc 0'
     for p_pid; do
       frame_begin "facts.words.$p_pid"
-      { head -c 4096 "/proc/$p_pid/cmdline" & } | timeout 1 cat
+      p_find_folder "$p_pid"
+      { head -c 4096 "$p_folder/cmdline" & } | timeout 1 cat
       frame_end "facts.words.$p_pid" $?
     done
     ;;

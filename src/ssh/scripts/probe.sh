@@ -58,7 +58,8 @@ p_look() {
   p_matches=$(p_read 6 8 200000)
   say "$p_matches"
 
-  p_all=' ' p_room=256 p_left_out=0 p_uids=' '
+  p_all=' ' p_room=256 p_left_out=0 p_uids=' ' p_live=' '
+  p_note_threads "$p_holders"
   p_add $$
   for p_pid in $p_wanted; do p_add "$p_pid"; done
   p_add_lines "$p_holders"

@@ -61,7 +61,7 @@ p_earlier_smi() {
     p_find_age "$p_pid"
     [ "$p_age" -gt $p_smi_limit ] || continue
     # Its command line may hang like itself, and then can't be killed: no answer is an answer.
-    p_ours=$({ grep -czsF -e "--query-gpu=$p_gpu_fields" -e "--query-gpu=$p_gpu_fields_old" -e "--query-compute-apps=$p_charge_fields" "/proc/$p_pid/cmdline" & } | timeout 1 cat)
+    p_ours=$({ grep -czsF -e "--query-gpu=$p_gpu_fields" -e "--query-gpu=$p_gpu_fields_old" -e "--query-compute-apps=$p_charge_fields" -e --query-gpu=uuid,memory.used "/proc/$p_pid/cmdline" & } | timeout 1 cat)
     case $p_ours in 0) ;; *) echo "$p_pid" && return ;; esac
   done
 }
