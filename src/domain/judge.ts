@@ -63,9 +63,20 @@ function wordFor(
     (gpu) => gpu.afterMiB !== null && gpu.expectedMiB !== null && gpu.afterMiB <= gpu.expectedMiB,
   );
   if (all && survivors.length === 0) return 'reclaimed';
-  // GPU by GPU: what somebody else took meanwhile on one of them makes nothing unfreed on another.
-  const freedMiB = asked.reduce((sum, gpu) => sum + Math.max(0, (gpu.beforeMiB ?? 0) - (gpu.afterMiB ?? 0)), 0);
-  return freedMiB > input.toleranceMiB ? 'partly' : 'nothing-freed';
+  return freedMiB(input, asked) > input.toleranceMiB ? 'partly' : 'nothing-freed';
+}
+
+/** What fell, GPU by GPU, beside what others took or gave back meanwhile. */
+function freedMiB(input: JudgeInput, asked: readonly GpuChange[]): number {
+  const planned = new Set(input.plan.targets.map((target) => target.identity.pid));
+  return asked.reduce((sum, {gpuUuid, beforeMiB, afterMiB}) => {
+    const othersMiB = (look: Diagnosis | null) => {
+      const account = look?.gpus.find((one) => one.gpuUuid === gpuUuid);
+      return look === null || account === undefined ? 0 : billedToOthers(look, account, planned);
+    };
+    const fellMiB = (beforeMiB ?? 0) - othersMiB(input.before) - ((afterMiB ?? 0) - othersMiB(input.after));
+    return sum + Math.max(0, fellMiB);
+  }, 0);
 }
 
 /** Of the planned machine and boot, with everybody alive in it: only then is a target that is not there gone. */

@@ -35,7 +35,7 @@ export function readVerb(word: string): Result<Verb> {
 /** A name from the hosts file; an address is refused as such, whether or not a host has it. */
 export function readHost(word: string, known: readonly HostName[]): Result<HostName> {
   if (
-    /^\[?[0-9a-f:]*:[0-9a-f:.]+\]?$/i.test(word) ||
+    /^(\[[0-9a-f:.]+\](:\d+)?|[0-9a-f:]*:[0-9a-f:.]+)$/i.test(word) ||
     /^\d{1,3}(\.\d{1,3}){3}(:\d+)?$/.test(word) ||
     word.includes('@')
   ) {

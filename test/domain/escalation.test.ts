@@ -1,0 +1,205 @@
+/** The ladder: every single state by table, every walk by property. */
+import fc from 'fast-check';
+import {describe, expect, it} from 'vitest';
+import {KILL_WATCH_MS, type LadderState, type LadderTarget, type Move, nextMove} from '../../src/domain/escalation.ts';
+import type {Observation} from '../../src/domain/order.ts';
+import type {TargetRole} from '../../src/domain/plan.ts';
+import type {GoChoice} from '../../src/domain/run.ts';
+import type {Signal} from '../../src/domain/signal.ts';
+
+const ROLES: readonly TargetRole[] = ['server', 'leader', 'member'];
+const LEFT: readonly Observation[] = ['alive', 'stuck'];
+const OVER: readonly Observation[] = ['zombie', 'gone', 'replaced'];
+const GRACE_MS = 30_000;
+
+function aRung(change: Partial<LadderTarget> & {readonly pid: number}): LadderTarget {
+  return {role: 'leader', takesTerm: true, attempts: [], seen: 'alive', excluded: false, ...change};
+}
+
+function aLadder(targets: readonly LadderTarget[], change: Partial<LadderState> = {}): LadderState {
+  return {targets, choice: 'terminate-then-kill', graceMs: GRACE_MS, memberDelayMs: 5_000, sinceTermMs: 0, ...change};
+}
+
+const signal = (name: Signal, pids: readonly number[], watchMs: number, last: boolean): Move => ({
+  do: 'signal',
+  signal: name,
+  pids,
+  watchMs,
+  last,
+});
+const term = (watchMs: number, last: boolean) => signal('SIGTERM', [500], watchMs, last);
+const kill = signal('SIGKILL', [500], KILL_WATCH_MS, true);
+const stop: Move = {do: 'stop'};
+
+describe('one target', () => {
+  it.each<[string, boolean, readonly Signal[], number, GoChoice, Move]>([
+    ['gets SIGTERM first', true, [], 0, 'terminate-then-kill', term(GRACE_MS, false)],
+    ['gets SIGTERM as the last thing of a go that ends there', true, [], 0, 'terminate-only', term(GRACE_MS, true)],
+    [
+      'is waited for until the grace is over',
+      true,
+      ['SIGTERM'],
+      29_000,
+      'terminate-then-kill',
+      {do: 'watch', watchMs: 1_000, last: false},
+    ],
+    [
+      'is waited for, and that is all',
+      true,
+      ['SIGTERM'],
+      29_000,
+      'terminate-only',
+      {do: 'watch', watchMs: 1_000, last: true},
+    ],
+    ['is killed once the grace is over', true, ['SIGTERM'], 30_000, 'terminate-then-kill', kill],
+    ['is never killed by a go that ends at SIGTERM', true, ['SIGTERM'], 30_000, 'terminate-only', stop],
+    ['is killed once only', true, ['SIGTERM', 'SIGKILL'], 99_000, 'terminate-then-kill', stop],
+    ['that is deaf or stopped is killed at once', false, [], 0, 'terminate-then-kill', kill],
+    ['that is deaf or stopped gets nothing from such a go', false, [], 0, 'terminate-only', stop],
+    ['that is deaf or stopped is killed once only', false, ['SIGKILL'], 0, 'terminate-then-kill', stop],
+  ])('%s', (_, takesTerm, attempts, sinceTermMs, choice, move) => {
+    for (const role of ROLES) {
+      for (const seen of LEFT)
+        expect(nextMove(aLadder([aRung({pid: 500, role, takesTerm, attempts, seen})], {choice, sinceTermMs}))).toEqual(
+          move,
+        );
+      for (const seen of OVER)
+        expect(nextMove(aLadder([aRung({pid: 500, role, takesTerm, attempts, seen})], {choice, sinceTermMs}))).toEqual(
+          stop,
+        );
+      for (const seen of [...LEFT, ...OVER])
+        expect(
+          nextMove(
+            aLadder([aRung({pid: 500, role, takesTerm, attempts, seen, excluded: true})], {choice, sinceTermMs}),
+          ),
+        ).toEqual(stop);
+    }
+  });
+
+  it('stops when there is none', () => {
+    expect(nextMove(aLadder([]))).toEqual(stop);
+  });
+});
+
+describe('a workload', () => {
+  const server = aRung({pid: 400, role: 'server'});
+  const member = aRung({pid: 500, role: 'member'});
+
+  it('is told at its top first, its members after the delay', () => {
+    expect(nextMove(aLadder([server, member]))).toEqual(signal('SIGTERM', [400], 5_000, false));
+    const told = {...server, attempts: ['SIGTERM'] as const};
+    expect(nextMove(aLadder([told, member], {sinceTermMs: 5_100}))).toEqual(signal('SIGTERM', [500], GRACE_MS, false));
+    const both = [told, {...member, attempts: ['SIGTERM'] as const}];
+    expect(nextMove(aLadder(both, {sinceTermMs: 1_000}))).toEqual({do: 'watch', watchMs: 29_000, last: false});
+    expect(nextMove(aLadder(both, {sinceTermMs: 30_000}))).toEqual(signal('SIGKILL', [400, 500], KILL_WATCH_MS, true));
+  });
+
+  it('whose top took its members along is over', () => {
+    expect(
+      nextMove(
+        aLadder([
+          {...server, attempts: ['SIGTERM'], seen: 'gone'},
+          {...member, seen: 'gone'},
+        ]),
+      ),
+    ).toEqual(stop);
+  });
+
+  it('gives its members their SIGTERM also when the grace is shorter than the delay', () => {
+    expect(nextMove(aLadder([server, member], {graceMs: 1_000}))).toEqual(signal('SIGTERM', [400], 1_000, false));
+    const told = {...server, attempts: ['SIGTERM'] as const};
+    expect(nextMove(aLadder([told, member], {graceMs: 1_000, sinceTermMs: 1_100}))).toEqual(
+      signal('SIGTERM', [500], 1_000, false),
+    );
+  });
+
+  it('keeps nobody waiting for a deaf member: it is killed as soon as those that listen are gone', () => {
+    const deaf = {...member, takesTerm: false};
+    expect(nextMove(aLadder([server, deaf]))).toEqual(signal('SIGTERM', [400], GRACE_MS, false));
+    expect(nextMove(aLadder([{...server, attempts: ['SIGTERM'], seen: 'gone'}, deaf], {sinceTermMs: 300}))).toEqual(
+      signal('SIGKILL', [500], KILL_WATCH_MS, true),
+    );
+  });
+});
+
+interface Fate {
+  readonly seen: Observation;
+  readonly excluded: boolean;
+}
+type Sent = Extract<Move, {readonly do: 'signal'}>;
+
+const isLeft = (one: LadderTarget) => !one.excluded && LEFT.includes(one.seen);
+const walks = fc.record({
+  choice: fc.constantFrom<GoChoice>('terminate-then-kill', 'terminate-only'),
+  graceMs: fc.nat(60_000),
+  memberDelayMs: fc.nat(10_000),
+  targets: fc.array(fc.record({role: fc.constantFrom(...ROLES), takesTerm: fc.boolean()}), {
+    minLength: 1,
+    maxLength: 5,
+  }),
+  // What becomes of one target at each step; most stay as they are.
+  fates: fc.array(
+    fc.record({
+      step: fc.nat(6),
+      at: fc.nat(4),
+      fate: fc.record<Fate>({seen: fc.constantFrom(...LEFT, ...OVER), excluded: fc.boolean()}),
+    }),
+    {maxLength: 8},
+  ),
+  // The part of a watch that really passed: a lost connection cuts it short.
+  passed: fc.constantFrom(0.4, 1),
+});
+
+it('whatever comes of each signal: gently before hard, once each, nobody who is over or refused, and an end', () => {
+  fc.assert(
+    fc.property(walks, ({choice, graceMs, memberDelayMs, targets: written, fates, passed}) => {
+      let targets: readonly LadderTarget[] = written.map((one, at) => aRung({pid: 500 + at, ...one}));
+      let sinceTermMs = 0;
+      for (let step = 0; step < 60; step += 1) {
+        const move = nextMove({targets, choice, graceMs, memberDelayMs, sinceTermMs});
+        if (move.do === 'stop') return checkEnd(targets, choice);
+        if (move.do === 'signal') {
+          checkSignal(move, targets, choice);
+          if (move.signal === 'SIGKILL' && targets.some((one) => isLeft(one) && one.attempts.includes('SIGTERM')))
+            expect(sinceTermMs).toBeGreaterThanOrEqual(graceMs);
+          if (move.signal === 'SIGTERM') sinceTermMs = 0;
+          const {pids, signal: name} = move;
+          targets = targets.map((one) => (pids.includes(one.pid) ? {...one, attempts: [...one.attempts, name]} : one));
+        }
+        sinceTermMs += Math.max(1, Math.ceil(move.watchMs * passed));
+        targets = targets.map((one, at) => {
+          const fate = fates.find((each) => each.step === step && each.at === at)?.fate;
+          return fate === undefined || OVER.includes(one.seen)
+            ? one
+            : {...one, seen: fate.seen, excluded: one.excluded || fate.excluded};
+        });
+      }
+      throw new Error('no end');
+    }),
+    {numRuns: 500},
+  );
+});
+
+/** Everybody who is left had all that the go covers, and nobody more. */
+function checkEnd(targets: readonly LadderTarget[], choice: GoChoice): void {
+  for (const one of targets.filter(isLeft)) {
+    const due: readonly Signal[] = choice === 'terminate-only' ? [] : ['SIGKILL'];
+    expect(one.attempts).toEqual(one.takesTerm ? ['SIGTERM', ...due] : due);
+  }
+}
+
+function checkSignal(move: Sent, targets: readonly LadderTarget[], choice: GoChoice): void {
+  expect(move.pids.length).toBeGreaterThan(0);
+  if (move.signal === 'SIGKILL') expect(choice).toBe('terminate-then-kill');
+  for (const pid of move.pids) {
+    const one = targets.find((target) => target.pid === pid);
+    if (one === undefined) throw new Error('signalled a stranger');
+    expect(isLeft(one)).toBe(true);
+    if (move.signal === 'SIGKILL') expect(one.attempts).toEqual(one.takesTerm ? ['SIGTERM'] : []);
+    else expect([one.takesTerm, one.attempts]).toEqual([true, []]);
+    if (move.signal === 'SIGTERM' && one.role === 'member') {
+      const tops = targets.filter((each) => each.role !== 'member' && each.takesTerm && isLeft(each));
+      for (const top of tops) expect(top.attempts).toContain('SIGTERM');
+    }
+  }
+}

@@ -1,0 +1,259 @@
+/** The word a run ends with: a difference between two looks, and unknown whenever one of them cannot be had. */
+import {describe, expect, it} from 'vitest';
+import {type AttemptResult, type JudgeInput, judge} from '../../src/domain/judge.ts';
+import type {Observation, OrderResult} from '../../src/domain/order.ts';
+import type {Signal} from '../../src/domain/signal.ts';
+import type {Snapshot} from '../../src/domain/snapshot.ts';
+import {
+  aCharge,
+  aDeadCharge,
+  aDiagnosis,
+  aGpu,
+  anExecutable,
+  aPlan,
+  aProcess,
+  aProgram,
+  aSnapshot,
+  aTarget,
+  BO_UID,
+  billed,
+  holds,
+  MACHINE,
+  NO_FIGURE,
+  PLAIN_ZOMBIE,
+  planFor,
+  uuidOf,
+} from '../doubles/build.ts';
+
+const target = aProcess({pid: 500});
+const bo = aProcess({pid: 600, uid: BO_UID});
+const before = aSnapshot([billed(target, {0: 80_000}), billed(bo, {1: 20_000})], {used: [80_009, 20_009]});
+const plan = planFor(before, {pids: [500]});
+
+function sent(signal: Signal = 'SIGKILL', result: OrderResult = 'sent'): AttemptResult {
+  return {signal, result, signalled: result === 'sent'};
+}
+
+function judged(after: Snapshot | null, change: Partial<JudgeInput> = {}) {
+  return judge({
+    plan,
+    before: aDiagnosis(before),
+    after: after === null ? null : aDiagnosis(after),
+    results: new Map([[500, sent()]]),
+    observations: new Map<number, Observation>(),
+    freedAfterMs: 400,
+    because: null,
+    toleranceMiB: 64,
+    ...change,
+  });
+}
+
+const freed = aSnapshot([billed(bo, {1: 20_000})], {used: [4, 20_009]});
+
+describe('reclaimed', () => {
+  it('when every requested GPU is at what the others explain and no target lives', () => {
+    expect(judged(freed)).toMatchObject({word: 'reclaimed', survivors: [], freedAfterMs: 400});
+    expect(judged(freed).gpus).toMatchObject([
+      {beforeMiB: 80_009, afterMiB: 4, expectedMiB: 364, heldBy: []},
+      {beforeMiB: 20_009, afterMiB: 20_009, expectedMiB: 20_364, heldBy: [{pid: 600, chargedMiB: 20_000}]},
+    ]);
+  });
+
+  it('also when somebody took the GPU meanwhile: their bill explains it', () => {
+    const carol = aProcess({pid: 700, uid: BO_UID});
+    expect(
+      judged(aSnapshot([billed(bo, {1: 20_000}), billed(carol, {0: 90_000})], {used: [90_009, 20_009]})).word,
+    ).toBe('reclaimed');
+  });
+
+  it('also when a dead target waits for its parent: it holds nothing', () => {
+    const after = aSnapshot([aProcess({pid: 500, ...PLAIN_ZOMBIE}), billed(bo, {1: 20_000})], {used: [4, 20_009]});
+    expect(judged(after)).toMatchObject({word: 'reclaimed', survivors: []});
+  });
+
+  it('also beside a desktop that is billed nothing and was there before', () => {
+    const xorg = holds(aProgram('/usr/lib/xorg/Xorg', {pid: 9, uid: 0}), [0]);
+    const desk = aSnapshot([billed(target, {0: 80_000}), xorg], {used: [80_600]});
+    const outcome = judge({
+      plan: planFor(desk, {pids: [500]}),
+      before: aDiagnosis(desk),
+      after: aDiagnosis(aSnapshot([xorg], {used: [600]})),
+      results: new Map([[500, sent()]]),
+      observations: new Map(),
+      freedAfterMs: 400,
+      because: null,
+      toleranceMiB: 64,
+    });
+    expect(outcome.word).toBe('reclaimed');
+  });
+});
+
+describe('never reclaimed', () => {
+  it('on a count of signals: the memory is still there', () => {
+    expect(judged(aSnapshot([billed(bo, {1: 20_000})], {used: [80_009, 20_009]})).word).toBe('nothing-freed');
+  });
+
+  it('with memory that is left over, even a little above the tolerance', () => {
+    expect(judged(aSnapshot([], {used: [364, 4]})).word).toBe('reclaimed');
+    expect(judged(aSnapshot([], {used: [365, 4]})).word).toBe('partly');
+  });
+
+  it('while a target lives, whatever the memory says', () => {
+    const outcome = judged(aSnapshot([target, billed(bo, {1: 20_000})], {used: [4, 20_009]}));
+    expect(outcome).toMatchObject({
+      word: 'partly',
+      survivors: [{pid: 500, observation: 'alive', why: 'stuck-in-kernel'}],
+    });
+  });
+
+  it('by the bill of a target that lives on, nor by one dead charge counted for each of its keepers', () => {
+    expect(judged(before).word).toBe('nothing-freed');
+    const keepers = [1, 2, 3, 4].map((at) =>
+      holds(aProcess({pid: 800 + at, ppid: 1, session: 9, processGroup: 9}), [0]),
+    );
+    const after = aSnapshot(keepers, {used: [80_009, 4], charges: [aDeadCharge(500, 0, 20_000)]});
+    expect(judged(after)).toMatchObject({word: 'nothing-freed'});
+    expect(judged(after).gpus[0]?.expectedMiB).toBe(20_364);
+  });
+
+  it('by the bill of a dead target that nobody is found to keep', () => {
+    const after = aSnapshot([], {used: [80_009, 4], charges: [aDeadCharge(500, 0, 80_000)]});
+    expect(judged(after).word).toBe('nothing-freed');
+  });
+
+  it('when one GPU is freed and another is not', () => {
+    const two = aSnapshot([billed(target, {0: 80_000, 1: 80_000})], {used: [80_009, 80_009]});
+    const outcome = judge({
+      plan: planFor(two, {pids: [500]}),
+      before: aDiagnosis(two),
+      after: aDiagnosis(aSnapshot([], {used: [4, 80_009]})),
+      results: new Map([[500, sent()]]),
+      observations: new Map(),
+      freedAfterMs: null,
+      because: null,
+      toleranceMiB: 64,
+    });
+    expect(outcome.word).toBe('partly');
+  });
+
+  it('what somebody else takes elsewhere does not make nothing of what was freed here', () => {
+    const after = aSnapshot([target, billed(bo, {1: 140_000})], {used: [30_000, 140_009]});
+    expect(judged(after).word).toBe('partly');
+  });
+});
+
+describe('unknown', () => {
+  const facts = (complete: boolean) => [{name: 'facts', exitCode: null, complete, note: ''}];
+  it.each<[string, Snapshot | null]>([
+    ['no closing look came back', null],
+    ['it is of another boot', {...freed, machine: {...MACHINE, bootId: 'boot-2'}}],
+    ['it is from another PID namespace', {...freed, machine: {...MACHINE, pidNamespace: '4026532000'}}],
+    ['it is of another machine', {...freed, machine: {...MACHINE, hostKey: 'SHA256:other'}}],
+    ['a requested GPU is gone from it', {...freed, gpus: freed.gpus.slice(1)}],
+    ['a requested GPU has no figure', {...freed, gpus: [aGpu(0, 0, {usedMiB: NO_FIGURE}), aGpu(1, 20_009)]}],
+    [
+      'a requested GPU shows 0 MiB and requires a reset',
+      {...freed, gpus: [aGpu(0, 0, {fault: '[GPU requires reset]'}), aGpu(1, 4)]},
+    ],
+    ['nvidia-smi failed', {...freed, gpus: [], charges: [], smi: {state: 'failed', exitCode: 255, note: ''}}],
+    ['the facts of it are not whole', {...freed, sections: facts(false)}],
+    ['it hides others from us', {...freed, sight: {...freed.sight, euid: 1000, hidepid: '2'}}],
+  ])('when %s', (_, after) => {
+    expect(judged(after)).toMatchObject({word: 'unknown'});
+  });
+
+  it('when the first look had no figure', () => {
+    const blind = {...before, gpus: [aGpu(0, 0, {usedMiB: NO_FIGURE}), aGpu(1, 20_009)]};
+    expect(judged(freed, {before: aDiagnosis(blind)}).word).toBe('unknown');
+  });
+
+  it('only by requested GPUs: a broken neighbour spoils nothing', () => {
+    const alone = planFor(before, {pids: [500], gpus: [0]});
+    const after = {...freed, gpus: [aGpu(0, 4), aGpu(1, 0, {fault: '[GPU is lost]'})]};
+    expect(judged(after, {plan: alone}).word).toBe('reclaimed');
+  });
+
+  it('keeps what was last seen of each target, and claims no time', () => {
+    const outcome = judged(null, {observations: new Map([[500, 'gone']])});
+    expect(outcome).toMatchObject({word: 'unknown', survivors: [], freedAfterMs: null});
+    expect(judged(null).survivors).toMatchObject([{pid: 500, observation: 'unknown', why: 'no-answer'}]);
+  });
+});
+
+describe('stood down', () => {
+  it.each<[OrderResult, string]>([
+    ['not-permitted', 'not-permitted'],
+    ['denied-by-host', 'denied-by-host'],
+    ['late', 'late'],
+    ['unreadable', 'cannot-see'],
+    ['not-holding', 'not-signalled'],
+    ['failed', 'not-signalled'],
+  ])('when nothing was sent (%s), and each survivor says why', (result, why) => {
+    const outcome = judged(before, {results: new Map([[500, sent('SIGTERM', result)]])});
+    expect(outcome).toMatchObject({word: 'stood-down', survivors: [{pid: 500, why}]});
+  });
+
+  it('is no word once a signal may have gone out', () => {
+    expect(judged(before, {results: new Map([[500, sent('SIGTERM')]])})).toMatchObject({
+      word: 'nothing-freed',
+      survivors: [{why: 'ignored-sigterm'}],
+    });
+  });
+});
+
+describe('survivors', () => {
+  it('another process under the same number is none', () => {
+    for (const change of [{startTicks: '9'}, {uid: 0}, {executable: anExecutable('/usr/bin/sleep')}]) {
+      const after = aSnapshot([aProcess({pid: 500, ...change})], {used: [4, 4]});
+      expect(judged(after)).toMatchObject({word: 'reclaimed', survivors: []});
+    }
+  });
+
+  it('one in state D is said to be stuck, a zombie leader to be alive', () => {
+    expect(judged(aSnapshot([aProcess({pid: 500, state: 'D'})], {used: [4, 4]})).survivors).toMatchObject([
+      {observation: 'stuck'},
+    ]);
+    expect(judged(aSnapshot([aProcess({pid: 500, state: 'Z'})], {used: [4, 4]})).survivors).toMatchObject([
+      {observation: 'alive'},
+    ]);
+  });
+
+  it('a server whose signal was refused is one, though no look asks for it any more', () => {
+    const server = aTarget({pid: 400, role: 'server', holdsDevice: false});
+    const after = judged(freed, {
+      plan: {...plan, targets: [server, ...plan.targets]},
+      results: new Map([
+        [400, sent('SIGTERM', 'not-permitted')],
+        [500, sent()],
+      ]),
+      observations: new Map([[400, 'alive']]),
+    });
+    expect(after).toMatchObject({word: 'partly', survivors: [{pid: 400, why: 'not-permitted'}]});
+  });
+});
+
+it('a GPU that nobody asked for is shown and judges nothing', () => {
+  const outcome = judge({
+    plan: aPlan({
+      gpus: [
+        {
+          gpuUuid: uuidOf(0),
+          index: 0,
+          requested: false,
+          beforeMiB: 1,
+          totalMiB: 1,
+          likelyAfterMiB: 1,
+          afterAtMostMiB: 1,
+        },
+      ],
+    }),
+    before: aDiagnosis(before),
+    after: aDiagnosis(aSnapshot([], {used: [4, 4], charges: [aCharge(1, 0, 1)]})),
+    results: new Map(),
+    observations: new Map(),
+    freedAfterMs: null,
+    because: null,
+    toleranceMiB: 64,
+  });
+  expect(outcome.word).toBe('unknown');
+});

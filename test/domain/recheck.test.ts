@@ -1,0 +1,128 @@
+/** The approved plan against a fresh look: what was approved, or less. */
+import {describe, expect, it} from 'vitest';
+import {recheck} from '../../src/domain/recheck.ts';
+import type {ProcessFacts, Snapshot} from '../../src/domain/snapshot.ts';
+import {
+  aDeadCharge,
+  aDiagnosis,
+  anExecutable,
+  aPolicy,
+  aProcess,
+  aProgram,
+  aSnapshot,
+  BO_UID,
+  billed,
+  holds,
+  MACHINE,
+  monitorFiles,
+  PLAIN_ZOMBIE,
+  planFor,
+} from '../doubles/build.ts';
+
+const SERVER = ['python3', '-m', 'vllm.entrypoints.openai.api_server'];
+const server = aProcess({pid: 400, words: SERVER});
+const worker = (change: Partial<ProcessFacts> = {}) =>
+  billed(aProcess({pid: 500, ppid: 400, words: ['run.py'], ...change}), {0: 4_614});
+const then = aSnapshot([server, worker()], {used: [4_623, 4]});
+const plan = planFor(then, {match: 'vllm'});
+
+function checked(now: Snapshot) {
+  const result = recheck(plan, aDiagnosis({...now, matches: []}));
+  return {
+    go: result.go,
+    pids: result.go ? result.targets.map((target) => target.identity.pid) : [],
+    drift: result.drift.map((one) => `${one.pid} ${one.what}`),
+  };
+}
+
+it('goes for all of the plan when nothing has changed, without asking again what matches', () => {
+  expect(checked(then)).toEqual({go: true, pids: [400, 500], drift: []});
+});
+
+describe('leaves out, and says', () => {
+  it.each<[string, Partial<ProcessFacts>, string]>([
+    ['another start', {startTicks: '77'}, 'replaced'],
+    ['another uid', {uid: 0}, 'replaced'],
+    ['another program, as after exec', {executable: anExecutable('/usr/bin/sleep')}, 'replaced'],
+    ['one whose program cannot be read any more', {executable: null}, 'unreadable'],
+    ['one that is dead and waits for its parent', PLAIN_ZOMBIE, 'gone'],
+  ])('%s', (_, change, what) => {
+    expect(checked(aSnapshot([server, worker(change)], {used: [4_623, 4]}))).toEqual({
+      go: true,
+      pids: [400],
+      drift: [`500 ${what}`],
+    });
+  });
+
+  it('one that has ended, or that a look could not see', () => {
+    expect(checked(aSnapshot([server], {used: [4, 4]}))).toEqual({go: true, pids: [400], drift: ['500 gone']});
+    const half = aSnapshot([server], {
+      used: [4, 4],
+      sections: [{name: 'facts', exitCode: null, complete: false, note: ''}],
+    });
+    expect(checked(half).drift).toEqual(['500 unreadable']);
+  });
+
+  it('one that has let go of the device', () => {
+    expect(
+      checked(aSnapshot([server, aProcess({pid: 500, ppid: 400, words: ['run.py']})], {used: [4, 4]})).drift,
+    ).toEqual(['500 not-holding']);
+  });
+
+  it('one that is protected by now', () => {
+    const protectedList = [{name: 'pinned', executables: ['/usr/bin/python3.12'], uids: null, units: []}];
+    const result = recheck(plan, aDiagnosis(then, {policy: aPolicy({protectedList})}));
+    expect(result.drift).toContainEqual({pid: 500, what: 'now-protected', detail: '/usr/bin/python3.12: pinned'});
+    expect(result.go && result.targets.map((target) => target.identity.pid)).not.toContain(500);
+  });
+
+  it('one that was a ghost and works again', () => {
+    const ghost = aProcess({pid: 769, ppid: 1, session: 768, processGroup: 768});
+    const found = planFor(aSnapshot([holds(ghost, [0])], {used: [4_623], charges: [aDeadCharge(768, 0, 4_614)]}));
+    expect(recheck(found, aDiagnosis(aSnapshot([billed(ghost, {0: 4_614})], {used: [4_623]})))).toMatchObject({
+      go: false,
+      because: 'no-target-left',
+      drift: [{pid: 769, what: 'not-holding'}],
+    });
+    const blind = aSnapshot([holds(ghost, [0])], {smi: {state: 'timed-out', exitCode: null, note: ''}});
+    expect(recheck(found, aDiagnosis(blind))).toMatchObject({go: false, drift: [{what: 'unreadable'}]});
+  });
+});
+
+describe('never adds', () => {
+  it('a newcomer on these GPUs: it is said, and not signalled, whatever its name', () => {
+    const late = billed(aProcess({pid: 600, uid: BO_UID, words: SERVER}), {0: 9_000});
+    expect(checked(aSnapshot([server, worker(), late], {used: [13_700, 4]}))).toEqual({
+      go: true,
+      pids: [400, 500],
+      drift: ['600 new-holder'],
+    });
+  });
+
+  it('nor speaks of monitors, of those who were kept, or of other GPUs', () => {
+    const look = (pid: number) => [server, worker(), billed(aProcess({pid, uid: BO_UID}), {1: 9_000})];
+    const some = planFor(aSnapshot(look(600), {used: [4_623, 9_009]}), {match: 'vllm', gpus: [0]});
+    const nvtop = {process: aProgram('/usr/bin/nvtop', {pid: 700}), holding: monitorFiles(700, [0, 1])};
+    const now = aSnapshot([...look(600), nvtop, billed(aProcess({pid: 601}), {1: 5})], {used: [4_623, 9_009]});
+    expect(recheck(some, aDiagnosis(now)).drift).toEqual([]);
+  });
+});
+
+describe('stands down', () => {
+  it.each([
+    ['another boot', {bootId: 'boot-2'}, 'rebooted since the plan'],
+    ['another PID namespace', {pidNamespace: '4026532000'}, 'another PID namespace'],
+    ['another host key', {hostKey: 'SHA256:x'}, 'another host key'],
+  ])('on %s', (_, change, detail) => {
+    expect(recheck(plan, aDiagnosis({...then, machine: {...MACHINE, ...change}}))).toEqual({
+      go: false,
+      because: 'machine-changed',
+      drift: [{pid: 0, what: 'machine-changed', detail}],
+    });
+  });
+
+  it('when nobody of the plan is left', () => {
+    const now = aSnapshot([billed(aProcess({pid: 800}), {0: 9})], {used: [13, 4]});
+    expect(checked(now)).toEqual({go: false, pids: [], drift: ['400 gone', '500 gone', '800 new-holder']});
+  });
+});
