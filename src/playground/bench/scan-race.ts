@@ -11,6 +11,9 @@ import type {Lab} from '../lab/lab.ts';
 import type {CommandResult, LabConnection} from '../lab/run-in-lab.ts';
 import {type Contender, type Timed, takeTurns} from './rounds.ts';
 
+/** What a look at memory waits for. */
+export const SMI_CALL = 'nvidia-smi, one call';
+
 export interface Race {
   readonly probe: Timed;
   readonly fuser: Timed;
@@ -65,7 +68,7 @@ export async function race(lab: Lab, connection: LabConnection, rounds: number):
     typed('mappings (grep)', `grep -las '${mapping}' /proc/[0-9]*/maps`, pidsIn(/(?<=^\/proc\/)\d+/gm)),
     typed('names (grep)', `grep -aoisH ${patterns} /proc/[0-9]*/comm /proc/[0-9]*/cmdline >/dev/null`, null),
     typed('zombies (grep)', "grep -las ') Z ' /proc/[0-9]*/stat >/dev/null", null),
-    typed('nvidia-smi, one call', 'nvidia-smi --query-gpu=uuid,memory.used --format=csv,noheader,nounits', null),
+    typed(SMI_CALL, 'nvidia-smi --query-gpu=uuid,memory.used --format=csv,noheader,nounits', null),
   ];
   const timed = await takeTurns(connection, [probe, fuser, lsof, ...sections], rounds);
   const [first, second, third, ...rest] = timed;
