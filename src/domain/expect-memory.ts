@@ -9,20 +9,19 @@ export function expectations(
   requested: ReadonlySet<string>,
 ): readonly ExpectedGpu[] {
   const ending = new Set(targets.map((target) => target.identity.pid));
-  return diagnosis.gpus.map((account) => ({
-    gpuUuid: account.gpuUuid,
-    index: account.index,
-    requested: requested.has(account.gpuUuid),
-    beforeMiB: account.usedMiB,
-    totalMiB: account.totalMiB,
-    afterAtMostMiB:
-      account.usedMiB === null
-        ? null
-        : Math.min(
-            account.usedMiB,
-            billedToOthers(diagnosis, account, ending) + account.baselineMiB + leftToOthers(diagnosis, account, ending),
-          ),
-  }));
+  return diagnosis.gpus.map((account) => {
+    const staysMiB = billedToOthers(diagnosis, account, ending) + leftToOthers(diagnosis, account, ending);
+    const capped = (wantedMiB: number) => (account.usedMiB === null ? null : Math.min(account.usedMiB, wantedMiB));
+    return {
+      gpuUuid: account.gpuUuid,
+      index: account.index,
+      requested: requested.has(account.gpuUuid),
+      beforeMiB: account.usedMiB,
+      totalMiB: account.totalMiB,
+      likelyAfterMiB: capped(staysMiB),
+      afterAtMostMiB: capped(staysMiB + account.baselineMiB),
+    };
+  });
 }
 
 /**

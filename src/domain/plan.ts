@@ -63,7 +63,9 @@ export interface ExpectedGpu {
   readonly requested: boolean;
   readonly beforeMiB: number | null;
   readonly totalMiB: number | null;
-  /** At most this many MiB stay in use if every target ends; null = cannot be said. */
+  /** What stays in use if every target ends, by the bills of the others; null = cannot be said. */
+  readonly likelyAfterMiB: number | null;
+  /** At most this many MiB stay in use then, the driver's own share included; null = cannot be said. */
   readonly afterAtMostMiB: number | null;
 }
 

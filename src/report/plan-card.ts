@@ -30,13 +30,12 @@ export function planLines(plan: Plan): readonly Line[] {
   return lines;
 }
 
-/** MiB that every target together holds on the requested GPUs, by the driver's bill and what is left over. */
+/** MiB that would come free on the requested GPUs, as far as the bills tell. */
 export function freesMiB(plan: Plan): number {
-  return plan.gpus.reduce(
-    (sum, gpu) =>
-      sum + Math.max(0, (gpu.beforeMiB ?? 0) - Math.min(gpu.beforeMiB ?? 0, gpu.afterAtMostMiB ?? gpu.beforeMiB ?? 0)),
-    0,
-  );
+  return plan.gpus.reduce((sum, gpu) => {
+    if (!gpu.requested || gpu.beforeMiB === null || gpu.likelyAfterMiB === null) return sum;
+    return sum + Math.max(0, gpu.beforeMiB - gpu.likelyAfterMiB);
+  }, 0);
 }
 
 export function whose(ownership: Ownership): string {

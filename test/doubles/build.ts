@@ -358,6 +358,7 @@ export function aPlan(change: Partial<Plan> = {}): Plan {
         requested: true,
         beforeMiB: 4_623,
         totalMiB: 143_771,
+        likelyAfterMiB: 300,
         afterAtMostMiB: 300,
       },
     ],
