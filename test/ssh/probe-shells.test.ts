@@ -78,6 +78,9 @@ describe.skipIf(!has('python3'))('the probe on this machine (needs python3: apt-
       input: script,
       env: {PATH: path, LC_ALL: 'C'},
       maxBuffer: 1 << 24,
+      // A probe that waits for what it can't end must turn this red, not hang.
+      timeout: 20_000,
+      killSignal: 'SIGKILL',
     });
     const parsed = parseProbe(
       {
