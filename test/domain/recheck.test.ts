@@ -69,6 +69,21 @@ describe('leaves out, and says', () => {
     ).toEqual(['500 not-holding']);
   });
 
+  it('one that is billed but was seen to hold nothing', () => {
+    const look = aSnapshot([server, {...worker(), holding: {pid: 500, opens: [], mappings: [], threadOpens: []}}], {
+      used: [4_623, 4],
+    });
+    expect(checked(look).drift).toEqual(['500 not-holding']);
+  });
+
+  it('and tells by what it is another', () => {
+    const detail = (change: Partial<ProcessFacts>) =>
+      recheck(plan, aDiagnosis(aSnapshot([server, worker(change)], {used: [4_623, 4]}))).drift[0]?.detail;
+    expect(detail({startTicks: '77'})).toBe('started at tick 77, planned 5000');
+    expect(detail({uid: 0})).toBe('runs as uid 0');
+    expect(detail({executable: anExecutable('/usr/bin/sleep')})).toBe('runs another program');
+  });
+
   it('one that is protected by now', () => {
     const protectedList = [{name: 'pinned', executables: ['/usr/bin/python3.12'], uids: null, units: []}];
     const result = recheck(plan, aDiagnosis(then, {policy: aPolicy({protectedList})}));
