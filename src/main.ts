@@ -6,11 +6,15 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {terminalAnnouncer} from './cli/announcer.ts';
 import {runCommand} from './cli/cli.ts';
 import {readCommandLine} from './cli/command-line.ts';
-import type {CliContext} from './cli/context.ts';
-import {EXIT, exitForFailure} from './cli/exit-code.ts';
+import {type CliContext, refuse} from './cli/context.ts';
+import {diagnoseFile} from './cli/diagnose.ts';
+import {EXIT} from './cli/exit-code.ts';
 import {USAGE} from './cli/help.ts';
 import {makeTerminal} from './cli/terminal.ts';
+import type {HostEntry} from './config/config.ts';
 import {loadConfig} from './config/load.ts';
+import {policyOf} from './config/policy-file.ts';
+import type {HostName} from './domain/host.ts';
 import {parseSignalLine} from './domain/parse/signal-output.ts';
 import type {Person} from './domain/person.ts';
 import {personId} from './domain/person.ts';
@@ -18,7 +22,6 @@ import {runId} from './domain/run.ts';
 import {makeEngine} from './engine/engine.ts';
 import type {Clock} from './engine/ports.ts';
 import {makeLogger} from './log.ts';
-import {failureSentence} from './report/failure-sentence.ts';
 import {probeScript} from './ssh/probe-script.ts';
 import {makeRemoteHosts} from './ssh/remote-host.ts';
 import {signalScript} from './ssh/signal-script.ts';
@@ -29,23 +32,29 @@ async function main(argv: readonly string[]): Promise<number> {
   const terminal = makeTerminal({in: process.stdin, out: process.stdout, err: process.stderr});
   const line = readCommandLine(argv);
   if (!line.ok) {
-    terminal.complain(failureSentence(line.failure));
-    return EXIT.usage;
+    return refuse({terminal, json: argv.includes('--json'), recovered: []}, line.failure);
   }
+  const {json, verb, from} = line.value;
   const config = loadConfig();
+  if (verb === 'diagnose' && from !== null) {
+    // A bug report is read where its host is in no hosts file, and where there may be none at all.
+    const known = config.ok ? config.value : {hosts: new Map<HostName, HostEntry>(), policy: policyOf({})};
+    return diagnoseFile({terminal, json, recovered: []}, from, {
+      hosts: new Map([...known.hosts].map(([name, entry]) => [name, entry.host])),
+      policy: known.policy,
+    });
+  }
   if (!config.ok) {
-    if (line.value.verb === 'help') terminal.print(USAGE, '');
-    terminal.complain(failureSentence(config.failure));
-    return line.value.verb === 'help' ? EXIT.done : EXIT.usage;
+    const refused = refuse({terminal, json, recovered: []}, config.failure);
+    if (verb !== 'help') return refused;
+    terminal.print('', USAGE);
+    return EXIT.done;
   }
   const {hosts, policy, databasePath, logLevel} = config.value;
   const logger = makeLogger({level: logLevel});
   const person = whoAmI();
   const store = await openStore(databasePath);
-  if (!store.ok) {
-    terminal.complain(failureSentence(store.failure));
-    return exitForFailure(store.failure);
-  }
+  if (!store.ok) return refuse({terminal, json, recovered: []}, store.failure);
   const clock = systemClock();
   const remote = makeRemoteHosts({
     access: new Map([...hosts].map(([name, entry]) => [name, entry.access])),
@@ -74,7 +83,8 @@ async function main(argv: readonly string[]): Promise<number> {
     person,
     terminal,
     clock,
-    json: line.value.json,
+    json,
+    recovered: [],
     onInterrupt: hearInterrupts,
   };
   try {

@@ -3,8 +3,12 @@ import {dateTime} from '../report/amounts.ts';
 import {safeLine} from '../report/safe-text.ts';
 import {type CliContext, printJson, refuse} from './context.ts';
 import {EXIT, type ExitCode} from './exit-code.ts';
+import {takeUp} from './recovered.ts';
 
-export async function cancel(context: CliContext, words: readonly string[]): Promise<ExitCode> {
+export async function cancel(asked: CliContext, words: readonly string[]): Promise<ExitCode> {
+  const taken = await takeUp(asked);
+  if (!taken.ok) return refuse(asked, taken.failure);
+  const context = taken.value;
   const [given, ...rest] = words;
   if (given === undefined) return refuse(context, {reason: 'run-unknown', given: '', nearest: []});
   const found = await context.engine.find(given);

@@ -2,7 +2,7 @@
 import {cancel, pause, resume} from './brakes.ts';
 import type {CommandLine} from './command-line.ts';
 import type {CliContext} from './context.ts';
-import {diagnose} from './diagnose.ts';
+import {diagnoseHost} from './diagnose.ts';
 import type {ExitCode} from './exit-code.ts';
 import {help} from './help.ts';
 import {hosts, probe} from './hosts.ts';
@@ -17,7 +17,7 @@ export async function runCommand(line: CommandLine, context: CliContext): Promis
     case 'status':
       return status(context, line.words);
     case 'diagnose':
-      return diagnose(context, line.words, line.from);
+      return diagnoseHost(context, line.words);
     case 'reclaim':
       return reclaim(context, line.words, {confirm: line.confirm, terminateOnly: line.terminateOnly});
     case 'runs':

@@ -17,6 +17,24 @@ export interface CommandLine {
 const WITH_VALUE = ['--confirm', '--from', '--out'] as const;
 const FLAGS = ['--json', '--terminate-only'] as const;
 
+/**
+ * How many bare words each verb takes; one too many is refused, since whoever types `pause gpu-07` believes that one host
+ * is meant. `reclaim` reads its words itself; the words after a run to cancel are the reason.
+ */
+const WORDS: Readonly<Record<Verb, number>> = {
+  help: Number.POSITIVE_INFINITY,
+  status: Number.POSITIVE_INFINITY,
+  diagnose: Number.POSITIVE_INFINITY,
+  reclaim: Number.POSITIVE_INFINITY,
+  runs: 0,
+  show: 1,
+  cancel: Number.POSITIVE_INFINITY,
+  pause: 0,
+  resume: 0,
+  hosts: 0,
+  probe: Number.POSITIVE_INFINITY,
+};
+
 export function readCommandLine(argv: readonly string[]): Result<CommandLine> {
   const words: string[] = [];
   const values = new Map<string, string>();
@@ -27,7 +45,9 @@ export function readCommandLine(argv: readonly string[]): Result<CommandLine> {
     if (FLAGS.some((flag) => flag === word)) flags.add(word);
     else if (WITH_VALUE.some((option) => option === key)) {
       if (inline === undefined) at += 1;
-      const value = inline ?? argv[at];
+      // A forgotten value must not swallow the next option; one that really begins so can be written --out=--name.
+      const next = argv[at]?.startsWith('--') === true ? undefined : argv[at];
+      const value = inline ?? next;
       if (value === undefined || value === '')
         return fail({reason: 'argument-bad', argument: key, value: '', expected: 'a value after it'});
       values.set(key, value);
@@ -38,7 +58,7 @@ export function readCommandLine(argv: readonly string[]): Result<CommandLine> {
         return fail({
           reason: 'argument-unknown',
           argument: word,
-          nearest: nearest(word, [...FLAGS, ...WITH_VALUE, '--dry-run', '--include-others']),
+          nearest: nearest(key, [...FLAGS, ...WITH_VALUE, '--dry-run', '--include-others']),
         });
       }
       words.push(bare);
@@ -47,7 +67,7 @@ export function readCommandLine(argv: readonly string[]): Result<CommandLine> {
   const [first = 'help', ...rest] = words;
   const verb = readVerb(first);
   if (!verb.ok) return verb;
-  return ok({
+  const line: CommandLine = {
     verb: verb.value,
     words: rest,
     json: flags.has('--json'),
@@ -55,10 +75,27 @@ export function readCommandLine(argv: readonly string[]): Result<CommandLine> {
     from: values.get('--from') ?? null,
     out: values.get('--out') ?? null,
     terminateOnly: flags.has('--terminate-only'),
-  });
+  };
+  const stray = strayWord(line);
+  return stray === null ? ok(line) : fail({reason: 'argument-unknown', argument: stray, nearest: []});
 }
 
 function splitOnce(word: string): readonly [string, string?] {
   const at = word.indexOf('=');
   return at === -1 ? [word] : [word.slice(0, at), word.slice(at + 1)];
+}
+
+/** The first word or option that this verb would pass over; null if it takes them all. */
+function strayWord(line: CommandLine): string | null {
+  const {verb, words} = line;
+  const looks = verb === 'status' || verb === 'diagnose' || verb === 'probe';
+  return (
+    words.slice(line.from === null ? WORDS[verb] : 0)[0] ??
+    (looks ? words.find((word) => word.includes('=')) : undefined) ??
+    (line.confirm !== null && verb !== 'reclaim' ? '--confirm' : undefined) ??
+    (line.terminateOnly && verb !== 'reclaim' ? '--terminate-only' : undefined) ??
+    (line.from !== null && verb !== 'diagnose' ? '--from' : undefined) ??
+    (line.out !== null && verb !== 'probe' ? '--out' : undefined) ??
+    null
+  );
 }

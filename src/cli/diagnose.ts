@@ -1,30 +1,27 @@
 /** `diagnose`: the cross-reference of one host, or of a saved transcript. */
-import {readFile} from 'node:fs/promises';
 import type {Diagnosis} from '../domain/diagnosis.ts';
 import {fail, type Result} from '../domain/failure.ts';
-import {readTranscript} from '../domain/saved-transcript.ts';
 import {readHost} from '../domain/words.ts';
 import type {Look} from '../engine/ports.ts';
 import {gpuNotes, gpuTable, holderLines, hostTitle} from '../report/host-state.ts';
-import {type CliContext, printJson, refuse} from './context.ts';
+import {type Answering, type CliContext, printJson, refuse} from './context.ts';
 import {EXIT, type ExitCode} from './exit-code.ts';
-import {diagnosisJson} from './json.ts';
+import {diagnosisJson, isKnown} from './json.ts';
+import {type Known, readBack} from './read-back.ts';
+import {takeUp} from './recovered.ts';
 
-export async function diagnose(context: CliContext, words: readonly string[], from: string | null): Promise<ExitCode> {
-  const look = from === null ? await lookAt(context, words) : await readFrom(context, from);
+export async function diagnoseHost(asked: CliContext, words: readonly string[]): Promise<ExitCode> {
+  const taken = await takeUp(asked);
+  if (!taken.ok) return refuse(asked, taken.failure);
+  const context = taken.value;
+  const look = await lookAt(context, words);
   if (!look.ok) return refuse(context, look.failure);
-  const {diagnosis} = look.value;
-  if (context.json) printJson(context, {ok: true, ...diagnosisJson(diagnosis)});
-  else
-    context.terminal.print(
-      hostTitle(diagnosis),
-      ...gpuTable(diagnosis),
-      ...gpuNotes(diagnosis),
-      '',
-      ...holderLines(diagnosis),
-      ...nextStep(diagnosis, from !== null),
-    );
-  return EXIT.done;
+  return tell(context, look.value.diagnosis, nextStep(look.value.diagnosis));
+}
+
+export async function diagnoseFile(answering: Answering, path: string, known: Known): Promise<ExitCode> {
+  const diagnosis = await readBack(path, known);
+  return diagnosis.ok ? tell(answering, diagnosis.value, []) : refuse(answering, diagnosis.failure);
 }
 
 async function lookAt(context: CliContext, words: readonly string[]): Promise<Result<Look>> {
@@ -38,27 +35,25 @@ async function lookAt(context: CliContext, words: readonly string[]): Promise<Re
   return context.engine.look(host.value);
 }
 
-async function readFrom(context: CliContext, path: string): Promise<Result<Look>> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    return fail({
-      reason: 'transcript-unreadable',
-      path,
-      detail: error instanceof Error ? error.message : String(error),
-    });
-  }
-  const saved = readTranscript(text, path);
-  return saved.ok ? context.engine.readBack(saved.value.transcript, saved.value.takenAtMs) : saved;
+function tell(answering: Answering, diagnosis: Diagnosis, next: readonly string[]): ExitCode {
+  if (answering.json) printJson(answering, diagnosisJson(diagnosis));
+  else
+    answering.terminal.print(
+      hostTitle(diagnosis),
+      ...gpuTable(diagnosis),
+      ...gpuNotes(diagnosis),
+      '',
+      ...holderLines(diagnosis),
+      ...next,
+    );
+  return isKnown(diagnosis) ? EXIT.done : EXIT.unknown;
 }
 
-function nextStep(diagnosis: Diagnosis, offline: boolean): readonly string[] {
-  const dirty = diagnosis.gpus.some((gpu) => gpu.state === 'dirty');
-  return offline || !dirty
-    ? []
-    : [
+function nextStep(diagnosis: Diagnosis): readonly string[] {
+  return diagnosis.gpus.some((gpu) => gpu.state === 'dirty')
+    ? [
         '',
         `To get it back: gpu-reclaim reclaim ${diagnosis.snapshot.host} (shows a plan first; nothing is signalled without a go)`,
-      ];
+      ]
+    : [];
 }

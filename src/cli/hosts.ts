@@ -5,6 +5,7 @@ import {readHost} from '../domain/words.ts';
 import {column} from '../report/safe-text.ts';
 import {type CliContext, printJson, refuse} from './context.ts';
 import {EXIT, type ExitCode} from './exit-code.ts';
+import {visibleMarks} from './json.ts';
 
 export function hosts(context: CliContext): ExitCode {
   const all = [...context.hosts.values()];
@@ -39,7 +40,7 @@ export async function probe(context: CliContext, words: readonly string[], out: 
   if (!host.ok) return refuse(context, host.failure);
   const answer = await context.engine.probe(host.value);
   if (!answer.ok) return refuse(context, answer.failure);
-  const text = saveTranscript(answer.value, context.clock.now());
+  const text = visibleMarks(saveTranscript(answer.value, context.clock.now()));
   if (out === null) {
     context.terminal.print(text.trimEnd());
     return EXIT.done;
@@ -54,6 +55,7 @@ export async function probe(context: CliContext, words: readonly string[], out: 
       expected: `a file that can be written (${error instanceof Error ? error.message : String(error)})`,
     });
   }
-  context.terminal.print(`Saved to ${out}, secrets removed; read it with: gpu-reclaim diagnose --from ${out}`);
+  if (context.json) printJson(context, {ok: true, savedTo: out});
+  else context.terminal.print(`Saved to ${out}, secrets removed; read it with: gpu-reclaim diagnose --from ${out}`);
   return EXIT.done;
 }

@@ -5,12 +5,14 @@ import type {Plan} from '../domain/plan.ts';
 import {redactWords} from '../domain/redact.ts';
 import {titleOf} from '../domain/roles.ts';
 import type {Run} from '../domain/run.ts';
+import type {Recovered} from '../engine/ports.ts';
+import {confirmText} from './confirm.ts';
 
 export function diagnosisJson(diagnosis: Diagnosis): Readonly<Record<string, unknown>> {
   const {snapshot} = diagnosis;
   return {
     host: snapshot.host,
-    ok: true,
+    ok: isKnown(diagnosis),
     takenAtMs: snapshot.takenAtMs,
     bootId: snapshot.machine.bootId,
     uptimeMs: snapshot.uptimeMs,
@@ -35,6 +37,11 @@ export function diagnosisJson(diagnosis: Diagnosis): Readonly<Record<string, unk
   };
 }
 
+/** Every GPU was seen, and whole. What cannot be told is never success. */
+export function isKnown(diagnosis: Diagnosis): boolean {
+  return diagnosis.gpus.length > 0 && diagnosis.gpus.every((gpu) => gpu.state !== 'unknown');
+}
+
 export function planJson(plan: Plan, digest: string, confirm: string): Readonly<Record<string, unknown>> {
   return {...plan, digest, confirm};
 }
@@ -57,6 +64,22 @@ export function runJson(run: Run): Readonly<Record<string, unknown>> {
         : event,
     ),
   };
+}
+
+export function recoveredJson({run, proposal}: Recovered): Readonly<Record<string, unknown>> {
+  return {
+    run: runJson(run),
+    outcome: outcomeOf(run),
+    confirm: proposal === null ? null : confirmText(proposal.plan, proposal.digest),
+  };
+}
+
+/** JSON text that a terminal shows as it is: C1 controls, and marks that turn the reading direction, escaped as C0 are. */
+export function visibleMarks(json: string): string {
+  return json.replaceAll(
+    /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+    (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 export function outcomeOf(run: Run): Outcome | null {

@@ -1,6 +1,7 @@
 /** `reclaim`: the whole of one run from a terminal. Without a typed or spelled-out confirmation nothing is sent. */
+import type {Failure} from '../domain/failure.ts';
 import type {HostName} from '../domain/host.ts';
-import type {Plan} from '../domain/plan.ts';
+import {personId} from '../domain/person.ts';
 import type {GoChoice, Run} from '../domain/run.ts';
 import {readHost, readReclaim} from '../domain/words.ts';
 import type {Proposal} from '../engine/ports.ts';
@@ -11,7 +12,7 @@ import {confirmText, readTyped, typedText} from './confirm.ts';
 import {type CliContext, printJson, refuse} from './context.ts';
 import {EXIT, type ExitCode, exitForOutcome} from './exit-code.ts';
 import {outcomeOf, planJson, runJson} from './json.ts';
-import {printRecovered} from './recovered.ts';
+import {takeUp} from './recovered.ts';
 import {printOutcome} from './show.ts';
 
 export interface ReclaimOptions {
@@ -19,14 +20,10 @@ export interface ReclaimOptions {
   readonly terminateOnly: boolean;
 }
 
-export async function reclaim(
-  context: CliContext,
-  words: readonly string[],
-  options: ReclaimOptions,
-): Promise<ExitCode> {
-  const recovered = await context.engine.recover();
-  if (!recovered.ok) return refuse(context, recovered.failure);
-  if (!context.json) printRecovered(context, recovered.value);
+export async function reclaim(asked: CliContext, words: readonly string[], options: ReclaimOptions): Promise<ExitCode> {
+  const taken = await takeUp(asked);
+  if (!taken.ok) return refuse(asked, taken.failure);
+  const context = taken.value;
   if (options.confirm !== null) return confirmed(context, words, options.confirm, options.terminateOnly);
 
   const request = readReclaim(words, [...context.hosts.keys()], context.person);
@@ -34,10 +31,10 @@ export async function reclaim(
   if (!context.json) context.terminal.progress(`⏳ looking at ${request.value.host}; nothing has been signalled`);
   const proposed = await context.engine.propose(request.value);
   if (!proposed.ok) return refuse(context, proposed.failure);
-  const {run, plan, digest} = proposed.value;
+  const {run} = proposed.value;
   if (!context.json) printPlan(context, proposed.value, request.value.match);
   if (run.phase === 'closed') return ended(context, run);
-  if (!context.terminal.interactive || context.json) return waits(context, run, plan, digest);
+  if (!context.terminal.interactive || context.json) return waits(context, run, proposed.value, options.terminateOnly);
   return askForGo(context, run, proposed.value, request.value.reason, options.terminateOnly);
 }
 
@@ -48,6 +45,8 @@ async function confirmed(
   given: string,
   terminateOnly: boolean,
 ): Promise<ExitCode> {
+  const stray = strayBesideConfirm(words);
+  if (stray !== null) return refuse(context, stray);
   const host = hostOfConfirm(context, words, given);
   if (host === null)
     return refuse(context, {
@@ -60,7 +59,7 @@ async function confirmed(
   if (!open.ok) return refuse(context, open.failure);
   const run = open.value;
   const planned = run?.phase === 'awaiting-go' ? run.events.findLast((event) => event.kind === 'planned') : undefined;
-  if (run === null || planned?.kind !== 'planned') return refuse(context, {reason: 'nothing-pending', host});
+  if (run === null || planned?.kind !== 'planned') return refuse(context, await whyNotPending(context, host, given));
   const expected = confirmText(planned.plan, planned.digest);
   if (given !== expected) {
     const sameShape = given.split(':').length === 3 && given.split(':')[2] !== expected.split(':')[2];
@@ -129,12 +128,13 @@ async function go(context: CliContext, run: Run, asked: Go): Promise<ExitCode> {
       approved = await context.engine.approve({run, person: context.person, ...asked, reason: reason.trim()});
   }
   if (!approved.ok) return refuse(context, approved.failure);
+  const started = approved.value;
   const stopHearing = context.onInterrupt(() => {
     context.terminal.complain('Stopping before the next signal; what was sent is sent. The outcome follows.');
-    void context.engine.cancel(run, context.person, 'interrupted at the terminal');
+    void context.engine.cancel(started, context.person, 'interrupted at the terminal');
   });
   try {
-    const done = await context.engine.execute(approved.value);
+    const done = await context.engine.execute(started);
     return done.ok ? await ended(context, done.value) : refuse(context, done.failure);
   } finally {
     stopHearing();
@@ -149,11 +149,15 @@ function ended(context: CliContext, run: Run): ExitCode {
   return exitForOutcome(outcome.word);
 }
 
-function waits(context: CliContext, run: Run, plan: Plan, digest: string): ExitCode {
+function waits(context: CliContext, run: Run, {plan, digest}: Proposal, terminateOnly: boolean): ExitCode {
   const confirm = confirmText(plan, digest);
   if (context.json)
     printJson(context, {ok: false, waiting: true, run: runJson(run), plan: planJson(plan, digest, confirm), confirm});
-  else context.terminal.print(failureSentence({reason: 'no-terminal', runId: run.id, confirm}));
+  else {
+    // The line to copy must not do more than what was asked for.
+    const line = terminateOnly ? `${confirm} --terminate-only` : confirm;
+    context.terminal.print(failureSentence({reason: 'no-terminal', runId: run.id, confirm: line}));
+  }
   return EXIT.waiting;
 }
 
@@ -179,6 +183,45 @@ function mayBreakGlass(failure: {readonly reason: string; readonly breakGlass?: 
     failure.reason === 'break-glass-needs-reason' ||
     (failure.reason === 'needs-another-approver' && failure.breakGlass === true)
   );
+}
+
+/** Nothing waits: most likely somebody else was faster with this very plan, or its time is over. */
+async function whyNotPending(context: CliContext, host: HostName, given: string): Promise<Failure> {
+  const recent = await context.engine.recent(20);
+  if (!recent.ok) return recent.failure;
+  const run = recent.value.find((one) => one.host === host && waitedFor(one) === given);
+  const decided = run?.events.findLast(
+    (event) =>
+      event.kind === 'approved' || event.kind === 'denied' || event.kind === 'cancelled' || event.kind === 'expired',
+  );
+  if (run === undefined || decided === undefined) return {reason: 'nothing-pending', host};
+  const {id: runId} = run;
+  const {atMs} = decided;
+  switch (decided.kind) {
+    case 'expired':
+      return {reason: 'approval-expired', runId, atMs};
+    case 'cancelled':
+      return {reason: 'already-decided', runId, by: decided.by, decision: 'cancelled', atMs};
+    case 'approved':
+    case 'denied':
+      return {reason: 'already-decided', runId, by: personId(decided.by), decision: decided.kind, atMs};
+    default:
+      return {reason: 'nothing-pending', host};
+  }
+}
+
+/** What would have confirmed this run's newest plan. */
+function waitedFor(run: Run): string | null {
+  const planned = run.events.findLast((event) => event.kind === 'planned');
+  return planned?.kind === 'planned' ? confirmText(planned.plan, planned.digest) : null;
+}
+
+/** A plan is confirmed whole: words that would choose or change one are refused, not passed over. */
+function strayBesideConfirm(words: readonly string[]): Failure | null {
+  const hosts = words.filter((word) => !word.includes('=') && word !== 'dry-run' && word !== 'include-others');
+  const stray = words.find((word) => !hosts.includes(word) && !word.startsWith('reason='));
+  if (stray !== undefined) return {reason: 'argument-unknown', argument: `${stray} beside --confirm`, nearest: []};
+  return hosts.length > 1 ? {reason: 'one-host-only', hosts} : null;
 }
 
 function hostOfConfirm(context: CliContext, words: readonly string[], given: string): HostName | null {

@@ -1,11 +1,20 @@
-/** Runs whose program died on the way: said before anything else, with what was found. */
+/** Runs whose program died on the way: taken up and said before anything else, with what was found. */
+import {ok, type Result} from '../domain/failure.ts';
 import type {Recovered} from '../engine/ports.ts';
 import {confirmText} from './confirm.ts';
 import type {CliContext} from './context.ts';
 import {outcomeOf} from './json.ts';
 import {printOutcome} from './show.ts';
 
-export function printRecovered(context: CliContext, recovered: readonly Recovered[]): void {
+/** Takes up what dead programs left; the context that comes back tells it in JSON as well. */
+export async function takeUp(context: CliContext): Promise<Result<CliContext>> {
+  const recovered = await context.engine.recover();
+  if (!recovered.ok) return recovered;
+  if (!context.json) printRecovered(context, recovered.value);
+  return ok({...context, recovered: recovered.value});
+}
+
+function printRecovered(context: CliContext, recovered: readonly Recovered[]): void {
   for (const {run, proposal} of recovered) {
     const outcome = outcomeOf(run);
     context.terminal.print(

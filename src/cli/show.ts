@@ -12,9 +12,12 @@ import {confirmText} from './confirm.ts';
 import {type CliContext, printJson, refuse} from './context.ts';
 import {EXIT, type ExitCode} from './exit-code.ts';
 import {outcomeOf, runJson} from './json.ts';
-import {printRecovered} from './recovered.ts';
+import {takeUp} from './recovered.ts';
 
-export async function runs(context: CliContext): Promise<ExitCode> {
+export async function runs(asked: CliContext): Promise<ExitCode> {
+  const taken = await takeUp(asked);
+  if (!taken.ok) return refuse(asked, taken.failure);
+  const context = taken.value;
   const recent = await context.engine.recent(20);
   if (!recent.ok) return refuse(context, recent.failure);
   if (context.json) printJson(context, {ok: true, runs: recent.value.map(runJson)});
@@ -23,10 +26,10 @@ export async function runs(context: CliContext): Promise<ExitCode> {
   return EXIT.done;
 }
 
-export async function show(context: CliContext, words: readonly string[]): Promise<ExitCode> {
-  const recovered = await context.engine.recover();
-  if (!recovered.ok) return refuse(context, recovered.failure);
-  if (!context.json) printRecovered(context, recovered.value);
+export async function show(asked: CliContext, words: readonly string[]): Promise<ExitCode> {
+  const taken = await takeUp(asked);
+  if (!taken.ok) return refuse(asked, taken.failure);
+  const context = taken.value;
   const found = await context.engine.find(words[0] ?? '');
   if (words[0] === undefined || !found.ok)
     return refuse(context, found.ok ? {reason: 'run-unknown', given: '', nearest: []} : found.failure);

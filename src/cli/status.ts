@@ -8,9 +8,13 @@ import {failureSentence} from '../report/failure-sentence.ts';
 import {fleetLine, gpuNotes, gpuTable, hostTitle} from '../report/host-state.ts';
 import {type CliContext, printJson, refuse} from './context.ts';
 import {EXIT, type ExitCode} from './exit-code.ts';
-import {diagnosisJson} from './json.ts';
+import {diagnosisJson, isKnown} from './json.ts';
+import {takeUp} from './recovered.ts';
 
-export async function status(context: CliContext, words: readonly string[]): Promise<ExitCode> {
+export async function status(asked: CliContext, words: readonly string[]): Promise<ExitCode> {
+  const taken = await takeUp(asked);
+  if (!taken.ok) return refuse(asked, taken.failure);
+  const context = taken.value;
   const names = chosen(context, words);
   if (!names.ok) return refuse(context, names.failure);
   if (!context.json)
@@ -18,7 +22,7 @@ export async function status(context: CliContext, words: readonly string[]): Pro
       `looking at ${names.value.length === 1 ? names.value[0] : `${names.value.length} hosts`}; nothing is signalled`,
     );
   const looks = await Promise.all(names.value.map(async (name) => ({name, look: await context.engine.look(name)})));
-  const unknown = looks.filter(({look}) => !look.ok).length;
+  const unknown = looks.filter(({look}) => !look.ok || !isKnown(look.value.diagnosis)).length;
 
   if (context.json) {
     printJson(context, {

@@ -1,0 +1,39 @@
+/** Each attack of the demo, by the built program: no forbidden signal, ever. */
+import {afterAll, describe, expect, test} from 'vitest';
+import {startLab} from '../../src/playground/lab/lab.ts';
+import type {Answer} from '../../src/playground/story/bot.ts';
+import {BREAKS} from '../../src/playground/story/breaks.ts';
+import {castFor} from '../../src/playground/story/cast.ts';
+import {unaccounted} from '../../src/playground/story/play.ts';
+import {makeBench} from './bench.ts';
+
+const HOST = 'gpu-07';
+const probe = await startLab({name: HOST, gpus: 1});
+const {features} = probe;
+await probe.stop();
+
+const stops: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const stop of stops) await stop();
+});
+
+describe.concurrent('an attack where', () => {
+  for (const [name, attack] of Object.entries(BREAKS)) {
+    const lacks = attack.needs !== undefined && !features.has(attack.needs);
+    const title = `${attack.what}${lacks ? ` (needs a lab with ${attack.needs}: run as root)` : ''}`;
+    test.skipIf(lacks)(title, async () => {
+      const lab = await startLab({name: HOST, gpus: 8});
+      const bench = makeBench({[HOST]: lab});
+      stops.push(async () => {
+        await lab.stop();
+        bench.remove();
+      });
+      const cast = await castFor(lab, 5);
+      const said: string[] = [];
+      const show = (answer: Answer): number => said.push(answer.out + answer.err);
+      const broken = await attack.play({lab, bot: bench, cast, host: HOST, show, say: (line) => said.push(line)});
+      const harm = (await unaccounted(lab, bench, cast)).filter((line) => line.startsWith('an innocent'));
+      expect([...broken, ...harm], `${name}:\n${said.join('\n')}`).toEqual([]);
+    });
+  }
+});
