@@ -60,6 +60,7 @@ export function exitForFailure(failure: Failure): ExitCode {
       return EXIT.usage;
     case 'no-terminal':
       return EXIT.waiting;
+    case 'store-in-use':
     case 'store-unwritable':
     case 'store-unreadable':
       return EXIT.store;

@@ -139,6 +139,8 @@ export type RunFailure =
 
 /** What can go wrong with our own memory. */
 export type StoreFailure =
+  /** Another bot has this store: two would answer every click twice. */
+  | {readonly reason: 'store-in-use'; readonly path: string}
   | {readonly reason: 'store-unwritable'; readonly path: string; readonly detail: string}
   | {readonly reason: 'store-unreadable'; readonly path: string; readonly detail: string};
 

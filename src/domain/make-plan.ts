@@ -23,6 +23,10 @@ export function makePlan(input: PlanInput): Result<Plan> {
   const kept: Kept[] = [];
   for (const holder of diagnosis.holders) {
     const choice = choose(holder, selection);
+    if (choice.ticked && input.only !== null && !input.only.has(holder.process.pid)) {
+      kept.push(keptFrom(holder, 'unticked', true, input));
+      continue;
+    }
     if (choice.ticked && holder.identity !== null) {
       holders.push({
         ...targetFacts({...holder, findings: asTarget(holder.findings, choice.belonging)}, input),
@@ -39,7 +43,7 @@ export function makePlan(input: PlanInput): Result<Plan> {
     kept.push(keptFrom(other, other.findings.includes('unreaped') ? 'unreaped' : 'name-only', false, input));
   }
   kept.push(...typedInVain(input));
-  const servers = serversOf(holders, input);
+  const servers = serversOf(holders, input).filter((server) => input.only?.has(server.identity.pid) ?? true);
   const targets = ordered([...servers, ...holders], diagnosis);
   const serverPids = new Set(servers.map((server) => server.identity.pid));
 

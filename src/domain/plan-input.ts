@@ -13,6 +13,8 @@ export interface PlanInput {
   readonly request: ReclaimRequest;
   readonly context: DiagnoseContext;
   readonly earlier: readonly Snapshot[];
+  /** The PIDs that somebody ticked by hand; null = the preselection stands. */
+  readonly only: ReadonlySet<number> | null;
   readonly nowMs: number;
 }
 

@@ -49,6 +49,8 @@ export interface Kept {
     | 'no-identity'
     | 'name-only'
     | 'unreaped'
+    /** Would be ticked, and was unticked by hand. */
+    | 'unticked'
     /** Named by PID, and holds no GPU. */
     | 'no-holder'
     | 'own-session'

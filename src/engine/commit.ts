@@ -11,17 +11,18 @@ export async function commit(
   run: Run,
   phase: RunPhase,
   events: readonly RunEvent[],
-  more: Partial<Append> = {},
+  more: Partial<Append> & {readonly unleased?: true} = {},
 ): Promise<Result<Run>> {
+  const {unleased, ...append} = more;
   const result = await deps.store.append({
     runId: run.id,
     expectedVersion: run.version,
     phase,
     events,
     outbox: owed(run, events),
-    // Whoever was taken for dead and replaced can't add to the run any more.
-    owner: deps.owner,
-    ...more,
+    // Whoever was taken for dead and replaced can't add to the run any more. A waiting run is nobody's.
+    ...(unleased === true ? {} : {owner: deps.owner}),
+    ...append,
   });
   if (result.ok) {
     deps.announcer.announce(result.run, events);

@@ -2,6 +2,7 @@
 import type {Failure, Result} from '../domain/failure.ts';
 import {fail, ok} from '../domain/failure.ts';
 import {parseProbe} from '../domain/parse/probe-output.ts';
+import {choose} from './choose.ts';
 import {approve, cancel, deny, expire, pause, resume} from './decide.ts';
 import type {EngineDeps} from './deps.ts';
 import {execute} from './execute.ts';
@@ -22,6 +23,7 @@ export function makeEngine(deps: EngineDeps): Engine {
           : parsed;
       }),
     propose: (request) => guard(() => propose(deps, request)),
+    choose: (choice) => guard(() => choose(deps, choice)),
     approve: (go) => guard(() => approve(deps, go)),
     execute: (run) => guard(() => execute(deps, run)),
     deny: (run, person, reason) => guard(() => deny(deps, run, person, reason)),
@@ -43,6 +45,7 @@ export function makeEngine(deps: EngineDeps): Engine {
         const nearest = first === undefined ? [] : [first, ...more].slice(0, 4).map((run) => run.id);
         return fail({reason: 'run-unknown', given: prefix, nearest});
       }),
+    openRuns: () => guard(async () => ok(await deps.store.openRuns())),
     openRunOn: (host) => guard(async () => ok(await deps.store.openRunOn(host))),
   };
 }

@@ -79,6 +79,13 @@ export type DecideResult =
   | {readonly won: false; readonly why: 'expired'; readonly atMs: number}
   | {readonly won: false; readonly why: 'none'};
 
+/** A message in Slack: channel id and the timestamp that names it there. */
+export interface Card {
+  readonly team: string;
+  readonly channel: string;
+  readonly ts: string;
+}
+
 export interface RunStore {
   /** Opens a run; refused while another run on that host is open. Takes the lease for `owner`. */
   open(run: {
@@ -130,6 +137,17 @@ export interface RunStore {
   /** Lowest used MiB ever seen on this GPU with full sight and no holder. */
   baselines(gpuUuids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   noteBaseline(gpuUuid: string, usedMiB: number, atMs: number): Promise<void>;
+
+  /** True once per key, whoever asks and after any restart: the first to claim a command or a click does its work. */
+  claim(key: string, atMs: number): Promise<boolean>;
+  /** Gives a claim back after its work failed, so that a redelivery may try again. */
+  unclaim(key: string): Promise<void>;
+  /** Where a run's root card stands in Slack; null before it is posted. */
+  cardOf(runId: RunId): Promise<Card | null>;
+  /** The first card kept for a run stays its card. */
+  keepCard(runId: RunId, card: Card): Promise<Card>;
+  /** The run whose root card this message is. */
+  runOfCard(channel: string, ts: string): Promise<Run | null>;
 
   pendingOutbox(limit: number): Promise<readonly OutboxRow[]>;
   markPosted(key: string, atMs: number): Promise<void>;
@@ -187,6 +205,14 @@ export interface GoRequest {
   readonly atTerminal: boolean;
 }
 
+export interface ChooseRequest {
+  readonly run: Run;
+  readonly digest: string;
+  readonly person: Person;
+  /** PIDs of the waiting plan's targets and choosable kept processes. */
+  readonly pids: readonly number[];
+}
+
 /** A run whose worker had died: closed with what was found; `proposal` is the plan that now waits, if targets are left. */
 export interface Recovered {
   readonly run: Run;
@@ -200,6 +226,12 @@ export interface Engine {
   /** Diagnoses a saved transcript; asks no host. */
   readBack(transcript: Transcript, takenAtMs: number): Promise<Result<Look>>;
   propose(request: ReclaimRequest): Promise<Result<Proposal>>;
+  /**
+   * Replaces a waiting plan by one with exactly these targets ticked, as its next version with a new digest. `digest` is
+   * the plan that the person chose from: another one waiting by now is `plan-outdated`. Choosing nobody, or somebody who
+   * is locked, is refused and leaves the plan as it was.
+   */
+  choose(choice: ChooseRequest): Promise<Result<Proposal>>;
   /** Takes the go; the run then must be executed by the caller. */
   approve(go: GoRequest): Promise<Result<Run>>;
   execute(run: Run): Promise<Result<Run>>;
@@ -214,4 +246,5 @@ export interface Engine {
   /** The one run whose id starts with `prefix`; `run-unknown` if none or several do. */
   find(prefix: string): Promise<Result<Run>>;
   openRunOn(host: HostName): Promise<Result<Run | null>>;
+  openRuns(): Promise<Result<readonly Run[]>>;
 }

@@ -16,7 +16,7 @@ import type {Proposal} from './ports.ts';
 import {survey} from './survey.ts';
 
 /** How far back an earlier look may tell whose child a process was. */
-const EARLIER_LOOKS_MS = 7 * 24 * 3_600_000;
+export const EARLIER_LOOKS_MS = 7 * 24 * 3_600_000;
 
 /**
  * Opens a run, surveys, diagnoses, plans, and leaves the plan waiting for a go. A plan without targets and a dry run
@@ -57,6 +57,7 @@ export async function propose(deps: EngineDeps, request: ReclaimRequest): Promis
     request,
     context: {host: hostOf(deps, request.host), policy: deps.policy, baselines},
     earlier,
+    only: null,
     nowMs: deps.clock.now(),
   });
   if (!made.ok) return end(deps, surveyed.value, made.failure);

@@ -76,6 +76,8 @@ export function failureSentence(failure: Failure): string {
       return `No plan waits for a go on ${failure.host}; make one with "gpu-reclaim reclaim ${failure.host}".`;
     case 'signal-may-still-arrive':
       return `A signal of run ${short(failure.runId)} was lost on its way to ${failure.host} and may still arrive for ${span(failure.waitMs)}; ask again after that.`;
+    case 'store-in-use':
+      return `Another bot runs on the store ${safeLine(failure.path)}; stop it first, or give this one a store of its own (GPU_RECLAIM_DB).`;
     case 'store-unwritable':
       return `The store ${safeLine(failure.path)} cannot be written (${safeLine(failure.detail)}), so nothing was sent; free space or mend its rights, then ask again.`;
     case 'store-unreadable':

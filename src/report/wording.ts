@@ -91,6 +91,7 @@ export const KEPT_WORD: Readonly<Record<Kept['why'], string>> = {
   'no-identity': 'cannot be identified, locked',
   'name-only': 'only its name matches',
   unreaped: 'unreaped zombie, holds nothing',
+  unticked: 'left by choice, kept',
   'no-holder': 'holds no GPU, never signalled',
   'own-session': 'our own session',
   detached: 'detached (parent is PID 1), kept',

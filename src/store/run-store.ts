@@ -2,6 +2,7 @@
 import type {Kysely} from 'kysely';
 import type {RunStore} from '../engine/ports.ts';
 import {askToStop, paused, setPaused, stopAsked} from './brakes.ts';
+import {cardOf, claim, keepCard, runOfCard, unclaim} from './cards.ts';
 import {decide} from './decide.ts';
 import {leaseOf, releaseLease, takeLease} from './leases.ts';
 import {baselines, keepLook, looksAt, noteBaseline} from './looks.ts';
@@ -34,6 +35,11 @@ export function makeRunStore(db: Kysely<Schema>, path: string): RunStore {
     looksAt: (host, bootId, sinceMs) => looksAt(reader, host, bootId, sinceMs),
     baselines: (gpuUuids) => baselines(reader, gpuUuids),
     noteBaseline: (gpuUuid, usedMiB, atMs) => noteBaseline(reader, gpuUuid, usedMiB, atMs),
+    claim: (key, atMs) => claim(reader, key, atMs),
+    unclaim: (key) => unclaim(reader, key),
+    cardOf: (id) => cardOf(reader, id),
+    keepCard: (id, card) => keepCard(reader, id, card),
+    runOfCard: (channel, ts) => runOfCard(reader, channel, ts),
     pendingOutbox: (limit) => pendingOutbox(reader, limit),
     markPosted: (key, atMs) => markPosted(reader, key, atMs),
     close: () => db.destroy(),

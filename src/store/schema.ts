@@ -9,6 +9,10 @@ export interface Schema {
   /** At most one row, with id 1. */
   readonly pause: {readonly id: number; readonly by_person: string; readonly at_ms: number};
   readonly looks: LookRow;
+  /** Commands and clicks whose work was taken. */
+  readonly claims: {readonly key: string; readonly at_ms: number};
+  /** A run's root card in Slack. */
+  readonly cards: {readonly run_id: string; readonly team: string; readonly channel: string; readonly ts: string};
   readonly baselines: {readonly gpu_uuid: string; readonly used_mib: number; readonly at_ms: number};
 }
 
@@ -106,5 +110,10 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       primary key (host, boot_id, at_ms))`,
     `create index looks_by_time on looks (at_ms)`,
     `create table baselines (gpu_uuid text primary key, used_mib bigint not null, at_ms bigint not null)`,
+  ],
+  [
+    `create table claims (key text primary key, at_ms bigint not null)`,
+    `create table cards (run_id text primary key, team text not null, channel text not null, ts text not null)`,
+    `create unique index one_run_a_card on cards (channel, ts)`,
   ],
 ];

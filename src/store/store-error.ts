@@ -6,7 +6,7 @@ export class StoreError extends Error {
   readonly failure: StoreFailure;
 
   constructor(failure: StoreFailure) {
-    super(`${failure.reason}: ${failure.path}: ${failure.detail}`);
+    super([failure.reason, failure.path, ...('detail' in failure ? [failure.detail] : [])].join(': '));
     this.name = 'StoreError';
     this.failure = failure;
   }

@@ -288,9 +288,12 @@ export function holderOf(diagnosis: Diagnosis, pid: number): HolderDiagnosis {
 export function planFor(
   snapshot: Snapshot,
   request: Partial<ReclaimRequest> = {},
-  change: Partial<DiagnoseContext> & {readonly earlier?: readonly Snapshot[]} = {},
+  change: Partial<DiagnoseContext> & {
+    readonly earlier?: readonly Snapshot[];
+    readonly only?: ReadonlySet<number> | null;
+  } = {},
 ): Plan {
-  const {earlier = [], ...context} = change;
+  const {earlier = [], only = null, ...context} = change;
   const whole = aContext(context);
   const made = makePlan({
     runId: RUN,
@@ -299,6 +302,7 @@ export function planFor(
     request: aRequest(request),
     context: whole,
     earlier,
+    only,
     nowMs: snapshot.takenAtMs,
   });
   if (!made.ok) throw new Error(`no plan: ${made.failure.reason}`);

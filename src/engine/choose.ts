@@ -1,0 +1,75 @@
+/** "Choose…": the waiting plan again, with other ticks, as its next version. Asks no host; the go will look again anyway. */
+import {refusePlan} from '../domain/authority.ts';
+import {fail, ok, type Result} from '../domain/failure.ts';
+import {digestText, makePlan} from '../domain/make-plan.ts';
+import {commit} from './commit.ts';
+import {waitingPlan} from './decide.ts';
+import {type EngineDeps, hostOf} from './deps.ts';
+import type {ChooseRequest, Proposal} from './ports.ts';
+import {EARLIER_LOOKS_MS} from './propose.ts';
+import {diagnoseWithMemory} from './survey.ts';
+
+/** Holds the choice to the same rules as the first plan: what is locked stays locked, whatever was ticked. */
+export async function choose(deps: EngineDeps, choice: ChooseRequest): Promise<Result<Proposal>> {
+  const {run, pids} = choice;
+  const waiting = waitingPlan(run);
+  if (waiting === null) return fail({reason: 'run-ended', runId: run.id, outcome: run.phase});
+  const nowMs = deps.clock.now();
+  if (waiting.expiresAtMs <= nowMs) return fail({reason: 'approval-expired', runId: run.id, atMs: waiting.expiresAtMs});
+  if (choice.digest !== waiting.digest)
+    return fail({reason: 'plan-outdated', runId: run.id, given: choice.digest, current: waiting.digest});
+  const offered = new Set([
+    ...waiting.plan.targets.map((target) => target.identity.pid),
+    ...waiting.plan.kept.filter((kept) => kept.choosable).map((kept) => kept.pid),
+  ]);
+  const stray = pids.find((pid) => !offered.has(pid));
+  if (pids.length === 0 || stray !== undefined) {
+    return fail({
+      reason: 'argument-bad',
+      argument: 'choice',
+      value: stray === undefined ? 'nobody' : `PID ${stray}`,
+      expected: 'at least one process that the plan offers',
+    });
+  }
+  const surveyed = run.events.findLast((event) => event.kind === 'surveyed');
+  const requested = run.events[0];
+  if (surveyed?.kind !== 'surveyed' || requested?.kind !== 'requested')
+    throw new Error(`Internal error: run ${run.id} waits without a survey`);
+
+  const diagnosis = await diagnoseWithMemory(deps, surveyed.snapshot);
+  const baselines = await deps.store.baselines(surveyed.snapshot.gpus.map((gpu) => gpu.uuid));
+  const earlier = await deps.store.looksAt(run.host, surveyed.snapshot.machine.bootId, nowMs - EARLIER_LOOKS_MS);
+  const made = makePlan({
+    runId: run.id,
+    version: waiting.plan.version + 1,
+    diagnosis,
+    request: {...requested.request, pids},
+    context: {host: hostOf(deps, run.host), policy: deps.policy, baselines},
+    earlier,
+    // Exactly what was ticked: a ghost or a relative that was unticked does not come back by itself.
+    only: new Set(pids),
+    nowMs,
+  });
+  if (!made.ok) return made;
+  const plan = made.value;
+  if (plan.targets.length !== pids.length) {
+    const missing = pids.find((pid) => !plan.targets.some((target) => target.identity.pid === pid));
+    return fail({
+      reason: 'argument-bad',
+      argument: 'choice',
+      value: `PID ${missing}`,
+      expected: 'processes that may be signalled',
+    });
+  }
+  const tooMany = refusePlan(plan, deps.policy);
+  if (tooMany !== null) return fail(tooMany);
+  const digest = deps.digest(digestText(plan));
+  const written = await commit(
+    deps,
+    run,
+    'awaiting-go',
+    [{kind: 'planned', atMs: nowMs, plan, digest, expiresAtMs: waiting.expiresAtMs}],
+    {openApproval: {digest, expiresAtMs: waiting.expiresAtMs}, unleased: true},
+  );
+  return written.ok ? ok({run: written.value, plan, digest, diagnosis}) : written;
+}

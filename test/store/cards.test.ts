@@ -1,0 +1,56 @@
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, it} from 'vitest';
+import {runId} from '../../src/domain/run.ts';
+import type {RunStore} from '../../src/engine/ports.ts';
+import {openStore} from '../../src/store/open-store.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+describe('what Slack needs remembered', () => {
+  let folder: string;
+  let store: RunStore;
+  const reopen = async (): Promise<RunStore> => {
+    const opened = await openStore(join(folder, 'runs.db'));
+    if (!opened.ok) throw new Error(opened.failure.reason);
+    return opened.value;
+  };
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'cards-'));
+    store = await reopen();
+  });
+  afterEach(async () => {
+    await store.close();
+    rmSync(folder, {recursive: true, force: true});
+  });
+
+  it('lets one of a hundred simultaneous claims win, also in another program, until it is given back', async () => {
+    const other = await reopen();
+    const asked = await Promise.all(
+      Array.from({length: 100}, (_, at) => (at % 2 ? store : other).claim('click:1', 1_000)),
+    );
+    expect(asked.filter(Boolean)).toHaveLength(1);
+    await other.unclaim('click:1');
+    expect(await store.claim('click:1', 2_000)).toBe(true);
+    await other.close();
+  });
+
+  it('forgets claims after a day, and only then', async () => {
+    await store.claim('old', 0);
+    expect(await store.claim('old', DAY_MS)).toBe(false);
+    expect(await store.claim('old', DAY_MS + 1)).toBe(true);
+  });
+
+  it('keeps the first card of a run, and finds nothing by a card it does not know', async () => {
+    const id = runId('0123456789ab');
+    const card = {team: 'T1', channel: 'C1', ts: '1.1'};
+    expect(await store.cardOf(id)).toBeNull();
+    expect(await store.keepCard(id, card)).toEqual(card);
+    expect(await store.keepCard(id, {...card, ts: '2.2'})).toEqual(card);
+    await store.close();
+    store = await reopen();
+    expect(await store.cardOf(id)).toEqual(card);
+    expect(await store.runOfCard('C1', '9.9')).toBeNull();
+  });
+});
