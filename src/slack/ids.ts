@@ -1,0 +1,43 @@
+/** Names that travel through Slack and come back with a click or a form, and what a button carries. */
+import type {RunId} from '../domain/run.ts';
+import {runId} from '../domain/run.ts';
+
+export const ACTION = {
+  terminateThenKill: 'go_terminate_then_kill',
+  terminateOnly: 'go_terminate_only',
+  choose: 'choose',
+  leave: 'leave',
+  stop: 'stop',
+  /** Value: a host name. Only opens a card. */
+  propose: 'propose',
+} as const;
+
+export type ActionId = (typeof ACTION)[keyof typeof ACTION];
+
+export const CALLBACK = {
+  choose: 'choose_processes',
+  /** Typed reason for a break-glass go. */
+  breakGlass: 'break_glass',
+  leave: 'leave_reason',
+} as const;
+
+export type CallbackId = (typeof CALLBACK)[keyof typeof CALLBACK];
+
+/** What a button on a root card carries: which run, and which plan the person saw. */
+export interface ButtonValue {
+  readonly runId: RunId;
+  /** Plan digest; null on a button that is about no plan (Stop). */
+  readonly digest: string | null;
+}
+
+/** `7f3a00112233:9f2c…`; the digest is empty where there is no plan. */
+export function buttonValue(value: ButtonValue): string {
+  return `${value.runId}:${value.digest ?? ''}`;
+}
+
+/** null for anything that no button of ours ever carried. */
+export function readButtonValue(text: string | undefined): ButtonValue | null {
+  const [, id, digest] = /^([0-9a-f]{12}):([0-9A-Za-z_-]{0,128})$/.exec(text ?? '') ?? [];
+  if (id === undefined) return null;
+  return {runId: runId(id), digest: digest === undefined || digest === '' ? null : digest};
+}
