@@ -146,6 +146,12 @@ export interface RunStore {
   cardOf(runId: RunId): Promise<Card | null>;
   /** The first card kept for a run stays its card. */
   keepCard(runId: RunId, card: Card): Promise<Card>;
+  /** Replaces a card that is gone, if `from` still is the run's card; the card that counts comes back. */
+  moveCard(runId: RunId, from: Card, to: Card): Promise<Card>;
+  /** How many of the run's events its thread has told; 0 before there is a card. */
+  toldOf(runId: RunId): Promise<number>;
+  /** Only ever grows. */
+  keepTold(runId: RunId, count: number): Promise<void>;
   /** The run whose root card this message is. */
   runOfCard(channel: string, ts: string): Promise<Run | null>;
 

@@ -46,6 +46,37 @@ export async function keepCard(reader: Reader, id: RunId, card: Card): Promise<C
   return kept;
 }
 
+/** A card that was deleted in Slack is replaced; whoever read another card than `from` is too late. */
+export async function moveCard(reader: Reader, id: RunId, from: Card, to: Card): Promise<Card> {
+  await reader.db.transaction().execute((trx) =>
+    trx
+      .updateTable('cards')
+      .set({...to})
+      .where('run_id', '=', id)
+      .where('channel', '=', from.channel)
+      .where('ts', '=', from.ts)
+      .execute(),
+  );
+  const kept = await cardOf(reader, id);
+  if (kept === null) throw new Error(`Internal error: run ${id} has no card to move`);
+  return kept;
+}
+
+/** How many of the run's events its thread has told; 0 without a card. */
+export async function toldOf({db}: Reader, id: RunId): Promise<number> {
+  const row = await db.selectFrom('cards').select('told').where('run_id', '=', id).executeTakeFirst();
+  return row === undefined ? 0 : Number(row.told);
+}
+
+/** Only ever grows. */
+export async function keepTold({db}: Reader, id: RunId, count: number): Promise<void> {
+  await db
+    .transaction()
+    .execute((trx) =>
+      trx.updateTable('cards').set({told: count}).where('run_id', '=', id).where('told', '<', count).execute(),
+    );
+}
+
 export async function runOfCard(reader: Reader, channel: string, ts: string): Promise<Run | null> {
   const row = await reader.db
     .selectFrom('cards')

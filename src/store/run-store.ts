@@ -2,7 +2,7 @@
 import type {Kysely} from 'kysely';
 import type {RunStore} from '../engine/ports.ts';
 import {askToStop, paused, setPaused, stopAsked} from './brakes.ts';
-import {cardOf, claim, keepCard, runOfCard, unclaim} from './cards.ts';
+import {cardOf, claim, keepCard, keepTold, moveCard, runOfCard, toldOf, unclaim} from './cards.ts';
 import {decide} from './decide.ts';
 import {leaseOf, releaseLease, takeLease} from './leases.ts';
 import {baselines, keepLook, looksAt, noteBaseline} from './looks.ts';
@@ -39,6 +39,9 @@ export function makeRunStore(db: Kysely<Schema>, path: string): RunStore {
     unclaim: (key) => unclaim(reader, key),
     cardOf: (id) => cardOf(reader, id),
     keepCard: (id, card) => keepCard(reader, id, card),
+    moveCard: (id, from, to) => moveCard(reader, id, from, to),
+    toldOf: (id) => toldOf(reader, id),
+    keepTold: (id, count) => keepTold(reader, id, count),
     runOfCard: (channel, ts) => runOfCard(reader, channel, ts),
     pendingOutbox: (limit) => pendingOutbox(reader, limit),
     markPosted: (key, atMs) => markPosted(reader, key, atMs),

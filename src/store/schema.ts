@@ -1,5 +1,7 @@
 /** The tables, and the list of steps that makes them. Plain SQL that SQLite and Postgres both read; times are epoch ms. */
 
+import type {Generated} from 'kysely';
+
 export interface Schema {
   readonly store_version: {readonly version: number};
   readonly runs: RunRow;
@@ -12,8 +14,17 @@ export interface Schema {
   /** Commands and clicks whose work was taken. */
   readonly claims: {readonly key: string; readonly at_ms: number};
   /** A run's root card in Slack. */
-  readonly cards: {readonly run_id: string; readonly team: string; readonly channel: string; readonly ts: string};
+  readonly cards: CardRow;
   readonly baselines: {readonly gpu_uuid: string; readonly used_mib: number; readonly at_ms: number};
+}
+
+export interface CardRow {
+  readonly run_id: string;
+  readonly team: string;
+  readonly channel: string;
+  readonly ts: string;
+  /** How many of the run's events its thread has told. */
+  readonly told: Generated<number>;
 }
 
 export interface RunRow extends LeaseColumns {
@@ -116,4 +127,5 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     `create table cards (run_id text primary key, team text not null, channel text not null, ts text not null)`,
     `create unique index one_run_a_card on cards (channel, ts)`,
   ],
+  [`alter table cards add column told bigint not null default 0`],
 ];

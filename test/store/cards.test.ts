@@ -52,4 +52,19 @@ describe('what Slack needs remembered', () => {
     expect(await store.cardOf(id)).toEqual(card);
     expect(await store.runOfCard('C1', '9.9')).toBeNull();
   });
+
+  it('moves a card once, and remembers how much its thread has told', async () => {
+    const id = runId('0123456789ab');
+    const [first, second, third] = ['1.1', '2.2', '3.3'].map((ts) => ({team: 'T1', channel: 'C1', ts}));
+    if (first === undefined || second === undefined || third === undefined) throw new Error('Internal error');
+    await store.keepCard(id, first);
+    expect(await store.moveCard(id, first, second)).toEqual(second);
+    expect(await store.moveCard(id, first, third)).toEqual(second);
+    expect(await store.toldOf(id)).toBe(0);
+    await store.keepTold(id, 3);
+    await store.keepTold(id, 2);
+    await store.close();
+    store = await reopen();
+    expect(await store.toldOf(id)).toBe(3);
+  });
 });

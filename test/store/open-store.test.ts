@@ -4,6 +4,7 @@ import {describe, expect, it} from 'vitest';
 import type {RunEvent} from '../../src/domain/run.ts';
 import {openStore} from '../../src/store/open-store.ts';
 import {decodeEvent, EVENT_FORMAT, encodeEvent} from '../../src/store/run-codec.ts';
+import {MIGRATIONS} from '../../src/store/schema.ts';
 import {load} from '../../src/store/sqlite-library.ts';
 import {StoreError} from '../../src/store/store-error.ts';
 import {opened, storePath} from './fresh-store.ts';
@@ -65,7 +66,7 @@ describe('opening a store', () => {
     const path = storePath();
     await (await opened(path)).close();
     await alter(path, 'update store_version set version = 99');
-    const detail = 'schema version 99, this program knows 1';
+    const detail = `schema version 99, this program knows ${MIGRATIONS.length}`;
     expect(await openStore(path)).toEqual({ok: false, failure: {reason: 'store-unreadable', path, detail}});
   });
 
