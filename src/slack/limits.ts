@@ -38,3 +38,14 @@ export const MESSAGE_BUDGET = 13_000;
 export function lengthOf(text: string): number {
   return [...text].length;
 }
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export function isRecord(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The text of a text object; empty for anything else. */
+export function textIn(value: unknown): string {
+  return isRecord(value) && typeof value['text'] === 'string' ? value['text'] : '';
+}

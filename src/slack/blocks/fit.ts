@@ -4,7 +4,7 @@ import {LIMITS, lengthOf, MESSAGE_BUDGET} from '../limits.ts';
 import type {KnownBlock, Message} from './message.ts';
 
 /** The message, shortened where it breaks a limit; what is left out is counted. The first block and the buttons stay. */
-export function fit(message: Message): Message {
+export function fitted(message: Message): Message {
   const blocks = dropSurplus(message.blocks.map(cutBlock));
   return {text: cutMrkdwn(message.text === '' ? ' ' : message.text, LIMITS.message.text), blocks};
 }

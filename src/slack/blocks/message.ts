@@ -2,7 +2,7 @@
 import type {types} from '@slack/bolt';
 import {code} from '../escape.ts';
 import {LIMITS, lengthOf} from '../limits.ts';
-import {fit} from './fit.ts';
+import {fitted} from './fit.ts';
 
 export type KnownBlock = types.KnownBlock;
 
@@ -14,7 +14,7 @@ export interface Message {
 
 /** A whole message of these blocks, within every limit. */
 export function messageOf(blocks: readonly KnownBlock[]): Message {
-  return fit({text: twinOf(blocks), blocks});
+  return fitted({text: twinOf(blocks), blocks});
 }
 
 /** `text` is mrkdwn, hostile parts escaped already. Verbatim: Slack then makes no links and mentions of its own. */

@@ -1,6 +1,20 @@
-/** The one root message of a run, through its whole life. */
+/** The one root message of a run, through its whole life: where it stands now, and nothing of how it got there. */
+import type {Outcome} from '../../domain/outcome.ts';
+import type {Plan} from '../../domain/plan.ts';
 import type {Run} from '../../domain/run.ts';
-import {type Message, messageOf, section} from './message.ts';
+import {outcomeOf, planOf, requestOf} from '../../domain/run-state.ts';
+import {plural, span} from '../../report/amounts.ts';
+import {outcomeLines} from '../../report/before-after.ts';
+import {failureSentence} from '../../report/failure-sentence.ts';
+import {nextStep} from '../../report/next-step.ts';
+import {decisionOf, stateLine, workLines} from '../../report/run-state-line.ts';
+import {shortPlanLines} from '../../report/short-plan.ts';
+import {code, mrkdwn} from '../escape.ts';
+import {goButtons, stopButton} from './buttons.ts';
+import {decisionLine} from './decision-line.ts';
+import {codeSections, context, type KnownBlock, type Message, messageOf, section} from './message.ts';
+import {dated, mention, mentions, shortId, timed} from './people.ts';
+import {slackWords} from './slack-words.ts';
 
 export interface CardContext {
   readonly nowMs: number;
@@ -12,6 +26,120 @@ export interface CardContext {
   readonly progress: {readonly line: string; readonly nextUpdateByMs: number} | null;
 }
 
-export function rootCard(run: Run, _context: CardContext): Message {
-  return messageOf([section(run.host)]);
+/** Lines of a plan on the card; the thread has room for more. */
+const PLAN_LINES = 60;
+/** A card that moves is edited at least this often, if its writer names no time of its own. */
+const NEXT_UPDATE_MS = 60_000;
+
+/** The card of a run as it stands; buttons only while they would do something. */
+export function rootCard(run: Run, card: CardContext): Message {
+  return messageOf([section(firstLines(run)), ...middle(run, card), foot(run, card)]);
+}
+
+function firstLines(run: Run): string {
+  const {requester, reason} = requestOf(run);
+  const why = reason === null ? '' : `: ${mrkdwn(reason, 200)}`;
+  return `*${mrkdwn(stateLine(run), 200)}*\nAsked by ${mention(requester)}${why}`;
+}
+
+function middle(run: Run, card: CardContext): readonly KnownBlock[] {
+  const outcome = outcomeOf(run);
+  if (outcome !== null) return closed(run, outcome, card);
+  switch (run.phase) {
+    case 'looking':
+      return [section(dueLine(card))];
+    case 'awaiting-go':
+      return waiting(run, card);
+    case 'executing':
+    case 'closed':
+      return working(run, card);
+  }
+}
+
+function waiting(run: Run, card: CardContext): readonly KnownBlock[] {
+  const shown = planOf(run);
+  if (shown === null) return [];
+  const {plan, expiresAtMs, digest} = shown;
+  const over = card.nowMs >= expiresAtMs;
+  const alone = plan.targets.every((target) => target.selfGo);
+  const who = `Go by: ${mentions(card.approvers)}${alone ? '; the requester too, if among them' : '; not the requester alone'}`;
+  const until = over
+    ? `Expired ${dated(expiresAtMs)}; nothing was sent. Ask again for a fresh look.`
+    : `Until ${dated(expiresAtMs)} · looked ${timed(plan.madeAtMs)} · plan ${digest.slice(0, 8)}`;
+  return [
+    ...planBlocks(run, plan),
+    section([who, until, 'Nothing has been signalled.'].join('\n')),
+    ...(over ? [] : goButtons(run)),
+  ];
+}
+
+function planBlocks(run: Run, plan: Plan): readonly KnownBlock[] {
+  const {match} = requestOf(run);
+  const named = plan.targets.filter((target) => target.belonging.by !== 'ghost').length;
+  const notes: string[] = [];
+  if (match !== null && named === 0)
+    notes.push(
+      `Nothing matches "${mrkdwn(match, 60)}"; ${plan.targets.length === 0 ? 'no ghost found either' : `${plural(plan.targets.length, 'ghost', 'ghosts')} found`}.`,
+    );
+  if (plan.version > 1) notes.push(`Chosen by hand, version ${plan.version} of this plan.`);
+  return [
+    ...(notes.length === 0 ? [] : [section(notes.join('\n'))]),
+    ...codeSections(shortPlanLines(plan, PLAN_LINES)),
+  ];
+}
+
+function working(run: Run, card: CardContext): readonly KnownBlock[] {
+  const decided = decisionLine(run);
+  const lines = [
+    ...(decided === null ? [] : [decided]),
+    ...workLines(run)
+      .slice(-12)
+      .map((line) => mrkdwn(line, 200)),
+    ...(card.progress === null ? [] : [mrkdwn(card.progress.line, 200)]),
+    dueLine(card),
+  ];
+  const stopping = run.events.some((event) => event.kind === 'cancelled');
+  return [section(lines.join('\n')), ...(stopping ? [] : stopButton(run))];
+}
+
+/** A dead bot shows by this: its card says when it should have moved. */
+function dueLine({nowMs, progress}: CardContext): string {
+  return `If there is no update by ${timed(progress?.nextUpdateByMs ?? nowMs + NEXT_UPDATE_MS)}, the bot is down.`;
+}
+
+/** Final: later looks only add their lines. */
+function closed(run: Run, outcome: Outcome, card: CardContext): readonly KnownBlock[] {
+  const plan = planOf(run)?.plan ?? null;
+  const decided = decisionLine(run);
+  const notes = run.events.flatMap((event) => (event.kind === 'noted' ? [event] : []));
+  const next = nextStep(run, outcome);
+  const facts = [
+    ...(outcome.because === null ? [] : [mrkdwn(slackWords(failureSentence(outcome.because)), 600)]),
+    ...(outcome.word === 'dry-run' ? ['Nothing was changed; without dry-run this card would ask for a go.'] : []),
+    ...(decided === null ? [] : [decided]),
+    ...(decisionOf(run)?.kind === 'approved' ? survivorLines(outcome) : []),
+    ...(outcome.gpus.length === 0
+      ? []
+      : outcomeLines(run, outcome)
+          .slice(-1)
+          .map((line) => mrkdwn(line))),
+    ...notes.slice(-6).map((note) => `Later, ${timed(note.atMs)}: ${mrkdwn(note.note, 200)}`),
+    ...(card.progress === null ? [] : [mrkdwn(card.progress.line, 200)]),
+    ...(next === null ? [] : [mrkdwn(slackWords(next))]),
+  ];
+  const showsPlan = plan !== null && (outcome.word === 'dry-run' || outcome.word === 'nothing-to-do');
+  return [...(showsPlan ? planBlocks(run, plan) : []), ...(facts.length === 0 ? [] : [section(facts.join('\n'))])];
+}
+
+function survivorLines(outcome: Outcome): readonly string[] {
+  const count = outcome.survivors.length;
+  const freed = outcome.freedAfterMs === null ? '' : ` · settled ${span(outcome.freedAfterMs)} after the last signal`;
+  return [`Surviving targets: ${count === 0 ? 'none' : `${count}, each with its reason in the thread`}${freed}`];
+}
+
+function foot(run: Run, card: CardContext): KnownBlock {
+  return context(
+    `\`${code(card.command, 200) || ' '}\``,
+    `Run ${shortId(run.id)} · since ${dated(run.createdAtMs)} · by hand: \`gpu-reclaim show ${shortId(run.id)}\``,
+  );
 }

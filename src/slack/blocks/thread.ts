@@ -1,21 +1,181 @@
 /** What the thread of a run says: one message for each new fact, none for events that are no news. */
 import type {Run, RunEvent} from '../../domain/run.ts';
-import type {Message} from './message.ts';
+import {approvalOf, outcomeOf, requestOf} from '../../domain/run-state.ts';
+import {span} from '../../report/amounts.ts';
+import {beforeAfterTable, outcomeLines, outcomeTitle} from '../../report/before-after.ts';
+import {failureSentence} from '../../report/failure-sentence.ts';
+import {nextStep} from '../../report/next-step.ts';
+import {planEvidence, planGpuLines} from '../../report/plan-evidence.ts';
+import {CHOICE_WORD} from '../../report/run-state-line.ts';
+import {rungLines} from '../../report/rung-lines.ts';
+import {safeLine} from '../../report/safe-text.ts';
+import {DRIFT_WORD} from '../../report/wording.ts';
+import {PHONE_COLUMNS, shortened} from '../../report/wrapped.ts';
+import {mrkdwn} from '../escape.ts';
+import {codeSections, type Message, messageOf, section} from './message.ts';
+import {mention, mentionOfId, mentions, shortId, timed} from './people.ts';
+import {slackWords} from './slack-words.ts';
 
 export interface ThreadContext {
-  /** Mention-ready; named once, under the first plan. */
+  /** Mention-ready; named once, under the first plan that waits. */
   readonly approvers: readonly string[];
 }
 
-export function threadReplies(
-  _run: Run,
-  _event: RunEvent,
-  _context: ThreadContext = {approvers: []},
-): readonly Message[] {
-  return [];
+/** Lines of evidence in one message. */
+const EVIDENCE_LINES = 150;
+/** Lines of text (drift, signals, survivors) in one message. */
+const TEXT_LINES = 40;
+/** A run that took longer is told to the channel as well. */
+const LONG_MS = 5 * 60_000;
+
+/** `event` is one of the run's; the run may be further on already. */
+export function threadReplies(run: Run, event: RunEvent, thread: ThreadContext = {approvers: []}): readonly Message[] {
+  switch (event.kind) {
+    case 'planned':
+      return event.plan.version === 1 ? [found(run, event, thread)] : [chosen(event)];
+    case 'approved':
+      return [
+        say(
+          `${event.breakGlass ? '🚨 Break-glass: go without a second approver' : 'Go'} by ${mention(event.by)} at ${timed(event.atMs)}: ${CHOICE_WORD[event.choice]}${reasonOf(event.reason)}`,
+        ),
+      ];
+    case 'denied':
+      return [
+        say(
+          `Left as it is by ${mention(event.by)} at ${timed(event.atMs)}${reasonOf(event.reason)}. Nothing was sent.`,
+        ),
+      ];
+    case 'expired':
+      return [
+        say(
+          `Nobody gave the go before ${timed(event.atMs)}, so nothing was sent. ${mention(requestOf(run).requester)} may ask again: that makes a fresh look.`,
+        ),
+      ];
+    case 'cancelled':
+      return [say(`Stopped by ${mentionOfId(event.by)} at ${timed(event.atMs)}${reasonOf(event.reason)}`)];
+    case 'rechecked':
+      return event.drift.length === 0 ? [] : [drifted(event)];
+    case 'signal-result': {
+      const lines = rungLines(run, event);
+      return lines.length === 0 ? [] : [lined(`Step ${event.rung + 1}`, lines)];
+    }
+    case 'link-lost':
+      return [say(mrkdwn(slackWords(failureSentence(event.failure)), 600))];
+    case 'closed':
+      return report(run, event);
+    case 'noted':
+      return [say(`Later look, ${timed(event.atMs)}: ${mrkdwn(event.note, 400)}`)];
+    // The card shows these, or another reply tells of them.
+    case 'requested':
+    case 'surveyed':
+    case 'signal-intended':
+    case 'seen':
+    case 'memory':
+    case 'settled':
+    case 'looked-again':
+    case 'failed':
+      return [];
+  }
 }
 
 /** Whether this reply also goes to the channel: only a final outcome that failed, is partial, or took long. */
-export function broadcasts(_run: Run, _event: RunEvent): boolean {
-  return false;
+export function broadcasts(run: Run, event: RunEvent): boolean {
+  if (event.kind !== 'closed') return false;
+  switch (event.outcome.word) {
+    case 'partly':
+    case 'nothing-freed':
+    case 'failed':
+    case 'interrupted':
+    case 'unknown':
+      return approvalOf(run) !== null;
+    case 'reclaimed':
+      return event.atMs - (approvalOf(run)?.atMs ?? event.atMs) > LONG_MS;
+    case 'nothing-to-do':
+    case 'stood-down':
+    case 'dry-run':
+    case 'denied':
+    case 'expired':
+    case 'cancelled':
+      return false;
+  }
 }
+
+function found(run: Run, {plan}: EventOf<'planned'>, thread: ThreadContext): Message {
+  const asks = run.phase !== 'closed' || outcomeOf(run)?.word === 'expired';
+  return messageOf([
+    section(`*What was found on ${mrkdwn(plan.host, 100)}*, ${timed(plan.madeAtMs)}`),
+    ...codeSections(planGpuLines(plan)),
+    ...codeSections(shortened(planEvidence(plan), EVIDENCE_LINES)),
+    ...(asks && thread.approvers.length > 0 ? [section(`A go is needed: ${mentions(thread.approvers)}`)] : []),
+  ]);
+}
+
+function chosen({plan, digest}: EventOf<'planned'>): Message {
+  const names = plan.targets.map((target) => ({
+    lines: [`☑ ${target.identity.pid} ${safeLine(target.name, 28)}`],
+    MiB: target.chargedMiB,
+  }));
+  return messageOf([
+    section(
+      `*Chosen by hand*: version ${plan.version} of the plan, ${digest.slice(0, 8)}, waits for a go. Earlier cards are outdated.`,
+    ),
+    ...codeSections(shortened(names, TEXT_LINES)),
+  ]);
+}
+
+function drifted({drift}: EventOf<'rechecked'>): Message {
+  const lines = drift.map(
+    (one) =>
+      `${one.pid === 0 ? '' : `PID ${one.pid} `}${DRIFT_WORD[one.what]}${one.detail === '' ? '' : ` (${safeLine(one.detail, 60)})`}`,
+  );
+  return lined('Changed since the plan; only what is unchanged is signalled', lines);
+}
+
+function report(run: Run, {outcome, atMs}: EventOf<'closed'>): readonly Message[] {
+  const facts = outcomeLines(run, outcome);
+  // Left, expired, cancelled before a signal: the decision's own reply has said it.
+  if (facts.length === 0) return [];
+  const next = nextStep(run, outcome);
+  const table = beforeAfterTable(outcome);
+  return [
+    messageOf([
+      section(`*${mrkdwn(outcomeTitle(run, outcome), 200)}*`),
+      ...codeSections(table.map(narrow)),
+      section(listed(facts.map((line) => slackWords(line)))),
+      ...(next === null ? [] : [section(mrkdwn(slackWords(next)))]),
+      section(
+        `Run ${shortId(run.id)}, ${span(Math.max(0, atMs - run.createdAtMs))} in all · by hand: \`gpu-reclaim show ${shortId(run.id)}\``,
+      ),
+    ]),
+  ];
+}
+
+function narrow(line: string): string {
+  const characters = [...line];
+  return characters.length <= PHONE_COLUMNS ? line : `${characters.slice(0, PHONE_COLUMNS - 1).join('')}…`;
+}
+
+function lined(title: string, lines: readonly string[]): Message {
+  return messageOf([section(`*${title}*\n${listed(lines)}`)]);
+}
+
+/** Raw lines as mrkdwn; the last line, which counts, is never among those left out. */
+function listed(lines: readonly string[]): string {
+  const last = lines.slice(-1);
+  const rest = lines.slice(0, -1);
+  const shown = rest.slice(0, TEXT_LINES);
+  const more = rest.length - shown.length;
+  return [...shown, ...(more > 0 ? [`… ${more} more lines`] : []), ...last]
+    .map((line) => `${line.startsWith('  ') ? '• ' : ''}${mrkdwn(line, 200)}`)
+    .join('\n');
+}
+
+function say(text: string): Message {
+  return messageOf([section(text)]);
+}
+
+function reasonOf(reason: string | null): string {
+  return reason === null ? '' : `: ${mrkdwn(reason, 300)}`;
+}
+
+type EventOf<K extends RunEvent['kind']> = Extract<RunEvent, {kind: K}>;

@@ -1,0 +1,34 @@
+/** What is safe to do next, once a run is over: one sentence, or none where nothing is left to do. */
+import type {Outcome} from '../domain/outcome.ts';
+import type {Run} from '../domain/run.ts';
+
+export function nextStep(run: Run, outcome: Outcome): string | null {
+  const stuck = outcome.survivors.some((one) => one.why === 'stuck-in-kernel');
+  if (stuck) return `Next: drain ${run.host} and reboot it when it is empty; another kill -9 changes nothing.`;
+  if (outcome.survivors.some((one) => one.why === 'not-permitted' || one.why === 'cannot-see'))
+    return `Next: give the act account on ${run.host} sudo (manifests/sudoers.gpu-reclaim), then ask again.`;
+  if (outcome.survivors.some((one) => one.why === 'denied-by-host'))
+    return `Next: ask whoever put /etc/gpu-reclaim/deny on ${run.host}; it is there to stop this.`;
+  if (outcome.survivors.some((one) => one.why === 'ignored-sigterm'))
+    return 'Next: ask again and let the go cover kill -9.';
+  switch (outcome.word) {
+    case 'reclaimed':
+    case 'denied':
+      return null;
+    case 'dry-run':
+      return 'Next: the same command without dry-run asks for a go.';
+    case 'nothing-to-do':
+      return `Next: "gpu-reclaim diagnose ${run.host}" lists every holder.`;
+    case 'unknown':
+    case 'interrupted':
+      return `Next: look before anything else: "gpu-reclaim diagnose ${run.host}".`;
+    case 'partly':
+    case 'nothing-freed':
+      return `Next: "gpu-reclaim diagnose ${run.host}" says what holds the rest.`;
+    case 'stood-down':
+    case 'expired':
+    case 'cancelled':
+    case 'failed':
+      return 'Next: ask again for a fresh look; nothing goes on by itself.';
+  }
+}

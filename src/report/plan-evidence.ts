@@ -1,0 +1,76 @@
+/** Why the plan is as it is: figures per GPU, then each process with what was read of it and where. For a narrow screen. */
+import type {Kept, Plan, Target} from '../domain/plan.ts';
+import {span, thousands} from './amounts.ts';
+import {gpuWords, whose} from './plan-card.ts';
+import {column, safeLine} from './safe-text.ts';
+import {belongingWords, FINDING_MEANING, FINDING_WORD, KEPT_WORD} from './wording.ts';
+import {type Entry, wrapped} from './wrapped.ts';
+
+/** "GPU      used /    total   then", MiB; `then` is what likely stays in use once the targets have ended. */
+export function planGpuLines(plan: Plan): readonly string[] {
+  if (plan.gpus.length === 0) return ['No GPU was seen.'];
+  const row = (gpu: string, used: string, total: string, then: string): string =>
+    `${column(gpu, 4)}${column(used, 9, 'right')} /${column(total, 9, 'right')}${column(then, 10, 'right')}`;
+  return [
+    row('GPU', 'used', 'total', 'then'),
+    ...plan.gpus.map((gpu) =>
+      row(
+        `${gpu.requested ? ' ' : '-'}${gpu.index ?? '?'}`,
+        figure(gpu.beforeMiB),
+        figure(gpu.totalMiB),
+        figure(gpu.likelyAfterMiB),
+      ),
+    ),
+    ...(plan.gpus.some((gpu) => !gpu.requested) ? ['- not asked for'] : []),
+  ];
+}
+
+/** Targets first, in the order in which they would be signalled, then who stays. */
+export function planEvidence(plan: Plan): readonly Entry[] {
+  return [
+    ...plan.targets.map((target) => targetEntry(target, plan)),
+    ...plan.kept.map((kept) => keptEntry(kept, plan)),
+  ];
+}
+
+/** One process of the plan, whichever way it goes. */
+export function evidenceEntry(one: Target | Kept, plan: Plan): Entry {
+  return 'role' in one ? targetEntry(one, plan) : keptEntry(one, plan);
+}
+
+function targetEntry(target: Target, plan: Plan): Entry {
+  const lead = target.findings[0];
+  return entry(target.chargedMiB, [
+    `☑ PID ${target.identity.pid} ${safeLine(target.name, 60)}`,
+    facts(target, plan, target.findings.map((kind) => FINDING_WORD[kind]).join(', ')),
+    `· ${belongingWords(target.belonging)}`,
+    ...target.evidence.map((one) => `· ${safeLine(one.fact, 100)} [${one.source}]`),
+    ...(target.takesTerm ? [] : ['· no wait for SIGTERM']),
+    ...(target.container === null ? [] : [`· stop it with: ${safeLine(target.container.stopCommand, 80)}`]),
+    ...(lead === undefined ? [] : [FINDING_MEANING[lead]]),
+  ]);
+}
+
+function keptEntry(kept: Kept, plan: Plan): Entry {
+  return entry(kept.chargedMiB, [
+    `${kept.choosable ? '☐' : '🔒'} PID ${kept.pid} ${safeLine(kept.name, 60)}`,
+    facts(kept, plan, KEPT_WORD[kept.why]),
+    ...(kept.container === null ? [] : [`· stop it with: ${safeLine(kept.container.stopCommand, 80)}`]),
+  ]);
+}
+
+function facts(one: Target | Kept, plan: Plan, what: string): string {
+  const gpus = gpuWords(one.gpuUuids, plan);
+  const memory = one.chargedMiB === null ? '' : `${gpus === '' ? '' : ', '}${thousands(one.chargedMiB)} MiB`;
+  return [what, whose(one.ownership), `up ${span(one.ageMs)}`, `${gpus}${memory}`]
+    .filter((part) => part !== '')
+    .join(' · ');
+}
+
+function entry(MiB: number | null, [head = '', ...details]: readonly string[]): Entry {
+  return {lines: [...wrapped(head), ...details.flatMap((line) => wrapped(`  ${line}`))], MiB};
+}
+
+function figure(value: number | null): string {
+  return value === null ? '?' : thousands(value);
+}
