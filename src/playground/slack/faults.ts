@@ -1,0 +1,59 @@
+/** What can go wrong between a bot and Slack, on demand. */
+
+export type Fault =
+  /** Answer 429 with Retry-After. `method` '*' means any. */
+  | {readonly kind: 'rate-limit'; readonly method: string; readonly retryAfterS: number; readonly times?: number}
+  | {readonly kind: 'slow'; readonly method: string; readonly delayMs: number; readonly times?: number}
+  | {readonly kind: 'http-error'; readonly method: string; readonly status: number; readonly times?: number}
+  /** The call is refused with this error, and nothing is stored. */
+  | {readonly kind: 'refuse'; readonly method: string; readonly error: string; readonly times?: number}
+  /** The call is carried out, then the connection is cut instead of answering. */
+  | {readonly kind: 'drop-answer'; readonly method: string; readonly times?: number}
+  /** The WebSocket upgrade is answered 408. */
+  | {readonly kind: 'refuse-upgrade'; readonly times?: number}
+  /** Each envelope is sent twice, under the same id. */
+  | {readonly kind: 'duplicate-envelope'; readonly times?: number}
+  /** An envelope without an ack is sent once more, under a new id. */
+  | {readonly kind: 'redeliver-unacked'; readonly times?: number};
+
+export interface Faults {
+  /** `times` defaults to 1; Infinity until cleared. Returns what clears it. */
+  set(fault: Fault): () => void;
+  /** Takes one use of the first fault of this kind that concerns `method`; null if there is none. */
+  take<K extends Fault['kind']>(kind: K, method?: string): Extract<Fault, {readonly kind: K}> | null;
+  clear(): void;
+}
+
+export function openFaults(): Faults {
+  const open: {readonly fault: Fault; left: number}[] = [];
+  const remove = (entry: {readonly fault: Fault; left: number}): void => {
+    const index = open.indexOf(entry);
+    if (index >= 0) open.splice(index, 1);
+  };
+  return {
+    set: (fault) => {
+      const entry = {fault, left: fault.times ?? 1};
+      open.push(entry);
+      return () => remove(entry);
+    },
+    take: (kind, method) => {
+      for (const entry of open) {
+        const {fault} = entry;
+        if (!isOf(fault, kind) || !concerns(fault, method)) continue;
+        entry.left -= 1;
+        if (entry.left <= 0) remove(entry);
+        return fault;
+      }
+      return null;
+    },
+    clear: () => open.splice(0),
+  };
+}
+
+function isOf<K extends Fault['kind']>(fault: Fault, kind: K): fault is Extract<Fault, {readonly kind: K}> {
+  return fault.kind === kind;
+}
+
+function concerns(fault: Fault, method: string | undefined): boolean {
+  return !('method' in fault) || fault.method === '*' || fault.method === method;
+}
