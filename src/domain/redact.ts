@@ -17,8 +17,12 @@ const SECRET_FORMS: readonly RegExp[] = [
   /\bglpat-[\w-]{6,}/g,
 ];
 
-/** `name: value` and `name=value`, quotes allowed, the name's parts joined by `-`, `_` or `.`. */
-const NAMED_VALUE = /(["']?)([\w.-]*[a-z][\w.-]*)\1(\s*[=:]\s*)(?!\[redacted\])("[^"]*"|'[^']*'|[^\s,;&}\]"']+)/gi;
+/**
+ * `name: value` and `name=value`, quotes allowed, the name's parts joined by `-`, `_` or `.`. Tried once per name, from
+ * its start: from each of its letters, one word of 4 KB, which any user may title a process with, took minutes.
+ */
+const NAMED_VALUE =
+  /(["']?)(?<![\w.-])(?=[\w.-]*[a-z])([\w.-]+)\1(\s*[=:]\s*)(?!\[redacted\])("[^"]*"|'[^']*'|[^\s,;&}\]"']+)/gi;
 
 const SECRET_PARTS = new Set([
   ...['token', 'secret', 'password', 'passwd', 'passphrase', 'pass', 'pwd', 'auth', 'authorization'],

@@ -86,3 +86,14 @@ it('does not change what it has already made safe', () => {
     }),
   );
 });
+
+describe('a title made to be slow', () => {
+  // Cubic patterns needed minutes for these; linear ones need a millisecond. The bound is wide on purpose.
+  it.each(['a', 'a.', 'a-', '"', 'key', 'eyJ'])('of 4 KB of %s is read at once', (piece) => {
+    const title = piece.repeat(Math.ceil(4_096 / piece.length));
+    const startedMs = performance.now();
+    redactWords([title, title]);
+    redactText(title);
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+  });
+});
