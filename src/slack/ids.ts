@@ -41,3 +41,14 @@ export function readButtonValue(text: string | undefined): ButtonValue | null {
   if (id === undefined) return null;
   return {runId: runId(id), digest: digest === undefined || digest === '' ? null : digest};
 }
+
+/** "Propose reclaim" carries the host's name. */
+export function proposeValue(host: string): string {
+  return `host:${host}`;
+}
+
+/** The name as it was carried; whether it is in the hosts file is the reader's to ask. null for any other value. */
+export function readProposeValue(text: string | undefined): string | null {
+  const [, host] = /^host:(\S{1,255})$/.exec(text ?? '') ?? [];
+  return host ?? null;
+}

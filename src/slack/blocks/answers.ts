@@ -1,62 +1,36 @@
-/** Private answers to commands: what was asked, in one message each. */
-import type {Diagnosis} from '../../domain/diagnosis.ts';
-import type {Failure, Result} from '../../domain/failure.ts';
-import type {Host, HostName} from '../../domain/host.ts';
-import type {Policy} from '../../domain/policy.ts';
-import type {Run} from '../../domain/run.ts';
-import type {Look} from '../../engine/ports.ts';
+/** One private sentence: the answer to every command and click that has no card of its own. */
+import type {Failure} from '../../domain/failure.ts';
 import {failureSentence} from '../../report/failure-sentence.ts';
 import {mrkdwn} from '../escape.ts';
 import {type Message, messageOf, section} from './message.ts';
+import {mentionOfId} from './people.ts';
+import {slackWords} from './slack-words.ts';
 
-/** What `/gpu help` must know of who asks, and where. */
-export interface HelpContext {
-  /** The slash command itself, e.g. "/gpu". */
-  readonly command: string;
-  readonly hosts: readonly Host[];
-  readonly policy: Policy;
-  /** Mention-ready. */
-  readonly approvers: readonly string[];
-  readonly isApprover: boolean;
-  /** False: this channel may not be used for reclaims. */
-  readonly channelAllowed: boolean;
-}
-
-export interface HostLook {
-  readonly name: HostName;
-  readonly look: Result<Look>;
-}
-
-export function helpMessage(_context: HelpContext): Message {
-  return sentence('help');
-}
-
-export function statusMessage(_results: readonly HostLook[]): Message {
-  return sentence('status');
-}
-
-export function diagnosisMessage(diagnosis: Diagnosis): Message {
-  return sentence(diagnosis.snapshot.host);
-}
-
-export function hostsMessage(_hosts: readonly Host[]): Message {
-  return sentence('hosts');
-}
-
-export function runsMessage(_runs: readonly Run[]): Message {
-  return sentence('runs');
-}
-
-export function runMessage(run: Run): Message {
-  return sentence(run.id);
-}
-
-/** One line of any text. */
+/** Any text, a line of it a line here; nothing in it is taken for markup. */
 export function sentence(text: string): Message {
-  return messageOf([section(mrkdwn(text, 2_000))]);
+  const lines = text.split('\n').slice(0, 20);
+  return messageOf([section(lines.map((line) => mrkdwn(line, 1_200)).join('\n'))]);
 }
 
 /** A failure as Slack says it: people as mentions, commands as they are typed here. */
 export function failureMessage(failure: Failure): Message {
-  return sentence(failureSentence(failure));
+  const lines = slackWords(failureSentence(failure)).split('\n').slice(0, 20);
+  let text = lines.map((line) => mrkdwn(line, 1_200)).join('\n');
+  for (const id of peopleIn(failure)) text = text.replaceAll(id, mentionOf(id));
+  return messageOf([section(text)]);
+}
+
+/** Ids that this failure itself names: no other text may become a mention. */
+function peopleIn(failure: Failure): readonly string[] {
+  const named = [
+    ...('person' in failure ? [failure.person] : []),
+    ...('by' in failure ? [failure.by] : []),
+    ...('approvers' in failure ? failure.approvers : []),
+  ];
+  return named.filter((id) => /^(slack:[UW]|@[UWS])[A-Z0-9]{2,30}$/.test(id));
+}
+
+function mentionOf(id: string): string {
+  if (id.startsWith('slack:')) return mentionOfId(id);
+  return id.startsWith('@S') ? `<!subteam^${id.slice(1)}>` : `<@${id.slice(1)}>`;
 }

@@ -1,0 +1,83 @@
+/** Private answers about runs: `runs` and `show`. */
+import type {Run} from '../../domain/run.ts';
+import {outcomeOf, planOf, requestOf} from '../../domain/run-state.ts';
+import {plural} from '../../report/amounts.ts';
+import {beforeAfterTable, outcomeLines} from '../../report/before-after.ts';
+import {nextStep} from '../../report/next-step.ts';
+import {stateLine} from '../../report/run-state-line.ts';
+import {shortPlanLines} from '../../report/short-plan.ts';
+import {timeline} from '../../report/timeline.ts';
+import {OUTCOME_SIGN, OUTCOME_WORD} from '../../report/wording.ts';
+import {mrkdwn} from '../escape.ts';
+import {decisionLine} from './decision-line.ts';
+import {codeSections, context, type KnownBlock, type Message, messageOf, section} from './message.ts';
+import {dated, mention, shortId} from './people.ts';
+import {slackWords} from './slack-words.ts';
+
+const RUNS = 20;
+const TIMELINE_LINES = 60;
+const FACTS = 30;
+
+/** Newest first, one line each. */
+export function runsMessage(runs: readonly Run[]): Message {
+  if (runs.length === 0) return messageOf([section('No run yet.')]);
+  const shown = runs.slice(0, RUNS);
+  const more = runs.length - shown.length;
+  const lines = [...shown.map(runLine), ...(more > 0 ? [`… ${more} older runs`] : [])];
+  return messageOf([
+    section(`*${plural(runs.length, 'run', 'runs')}*, newest first`),
+    section(lines.slice(0, 10).join('\n')),
+    ...(lines.length > 10 ? [section(lines.slice(10).join('\n'))] : []),
+    context('`/gpu show RUN` tells one whole; the first digits are enough.'),
+  ]);
+}
+
+/** One run whole: where it stands, what was done when, and what came of it. */
+export function runMessage(run: Run): Message {
+  const outcome = outcomeOf(run);
+  const plan = planOf(run)?.plan ?? null;
+  const decided = decisionLine(run);
+  const next = outcome === null ? null : nextStep(run, outcome);
+  return messageOf([
+    section(
+      [
+        `*${mrkdwn(stateLine(run), 200)}*`,
+        `Asked by ${mention(requestOf(run).requester)}, ${dated(run.createdAtMs)}`,
+        ...(decided === null ? [] : [decided]),
+      ].join('\n'),
+    ),
+    ...(outcome === null && plan !== null ? codeSections(shortPlanLines(plan, 40)) : []),
+    ...(outcome === null ? [] : outcomeBlocks(run, outcome)),
+    ...(next === null ? [] : [section(mrkdwn(slackWords(next)))]),
+    ...timelineBlocks(run),
+    context(`Run ${shortId(run.id)} · by hand: \`gpu-reclaim show ${shortId(run.id)}\``),
+  ]);
+}
+
+function outcomeBlocks(run: Run, outcome: NonNullable<ReturnType<typeof outcomeOf>>): readonly KnownBlock[] {
+  const facts = outcomeLines(run, outcome);
+  const more = facts.length - FACTS;
+  const lines = facts.slice(0, FACTS).map((line) => mrkdwn(slackWords(line), 90));
+  return [
+    ...codeSections(beforeAfterTable(outcome)),
+    ...(lines.length === 0 ? [] : [section([...lines, ...(more > 0 ? [`… ${more} more lines`] : [])].join('\n'))]),
+  ];
+}
+
+/** The newest lines; how many older ones there are is said. */
+function timelineBlocks(run: Run): readonly KnownBlock[] {
+  const lines = timeline(run);
+  const older = lines.length - TIMELINE_LINES;
+  return codeSections([
+    'Times are UTC',
+    ...(older > 0 ? [`… ${older} earlier lines`] : []),
+    ...lines.slice(-TIMELINE_LINES).map((line) => [...line].slice(0, 120).join('')),
+  ]);
+}
+
+function runLine(run: Run): string {
+  const outcome = outcomeOf(run);
+  const how =
+    outcome === null ? `⏳ open: ${run.phase}` : `${OUTCOME_SIGN[outcome.word]} ${OUTCOME_WORD[outcome.word]}`;
+  return `\`${shortId(run.id)}\` ${dated(run.createdAtMs)} · ${mrkdwn(run.host, 60)} · ${how} · ${mention(requestOf(run).requester)}`;
+}
