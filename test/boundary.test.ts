@@ -21,10 +21,11 @@ const RULES: Readonly<Record<string, Rule>> = {
   config: {rooms: ['domain', 'secret.ts'], outside: ['zod', 'yaml', 'node:*']},
   ssh: {rooms: ['domain', 'engine/ports.ts', 'secret.ts'], outside: ['ssh2', 'node:*']},
   store: {rooms: ['domain', 'engine/ports.ts'], outside: ['kysely', '@photostructure/sqlite', 'zod', 'node:*']},
+  slack: {rooms: ['domain', 'engine/ports.ts', 'report', 'secret.ts'], outside: ['@slack/bolt', 'zod', 'node:*']},
   cli: {rooms: ['domain', 'engine/ports.ts', 'report'], outside: ['node:*']},
 };
-/** The composition root and the playground may import everything; nobody imports them. */
-const FREE = new Set(['main.ts', 'playground']);
+/** The composition roots (the terminal's and the bot's) and the playground may import everything; no room imports them. */
+const FREE = new Set(['main.ts', 'bot.ts', 'playground']);
 
 function filesBelow(folder: string): readonly string[] {
   return readdirSync(folder, {recursive: true, encoding: 'utf8'})

@@ -30,11 +30,11 @@ export function refuseRequest(input: {
   const {limits} = policy;
   if (!input.dryRun) {
     if (host.mode === 'observe') return {reason: 'host-observe-only', host: host.name};
-    if (policy.approvers.length === 0 && !breakGlassOpen(person, policy)) return {reason: 'no-approvers'};
+    if (policy.approvers.length === 0) return {reason: 'no-approvers'};
     if (load.paused !== null) return {reason: 'paused', ...load.paused};
   }
   if (load.openRuns >= limits.openRuns) return {reason: 'too-many-open-runs', limit: limits.openRuns};
-  if (load.byPerson >= limits.runsPerPerson) {
+  if (!input.dryRun && load.byPerson >= limits.runsPerPerson) {
     return {
       reason: 'too-many-runs-by-person',
       person: personId(person),
@@ -70,6 +70,7 @@ export function mayGo(input: GoInput): Go {
   const refuse = (failure: Failure): Go => ({may: false, failure});
   if (host.mode === 'observe') return refuse({reason: 'host-observe-only', host: host.name});
   if (input.paused !== null) return refuse({reason: 'paused', ...input.paused});
+  if (policy.approvers.length === 0) return refuse({reason: 'no-approvers'});
   const approver = isApprover(person, policy);
   const self = isSamePerson(person, requester);
   if (approver && !self) return {may: true, breakGlass: false};
@@ -137,10 +138,6 @@ export function approverName(approver: Approver): string {
     case 'slack-group':
       return `@${approver.id}`;
   }
-}
-
-function breakGlassOpen(person: Person, policy: Policy): boolean {
-  return policy.breakGlass && person.kind === 'os-user';
 }
 
 function isMeant(person: Person, approver: Approver): boolean {

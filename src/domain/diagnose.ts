@@ -4,7 +4,7 @@ import {deadCharges} from './dead-charges.ts';
 import type {Diagnosis, HolderDiagnosis} from './diagnosis.ts';
 import {diagnoseProcess} from './holder.ts';
 import type {Host} from './host.ts';
-import {processTable} from './lineage.ts';
+import {ancestors, isEnvironment, processTable} from './lineage.ts';
 import type {Policy} from './policy.ts';
 import type {Snapshot} from './snapshot.ts';
 
@@ -33,7 +33,9 @@ export function diagnose(snapshot: Snapshot, context: DiagnoseContext): Diagnosi
   const isHolder = (one: HolderDiagnosis): boolean => holding.has(one.process.pid) || billed.has(one.process.pid);
   const holders = all.filter(isHolder).toSorted(byPid);
   // A nameless zombie says nothing about GPUs: only one whose name matches may be a dead worker that waits for its parent.
-  const others = all.filter((one) => !isHolder(one) && one.matched.length > 0).toSorted(byPid);
+  const named = all.filter((one) => !isHolder(one) && one.matched.length > 0);
+  const above = new Set(holders.flatMap((holder) => ancestors(holder.process.pid, table).map((parent) => parent.pid)));
+  const others = named.map((one) => (above.has(one.process.pid) ? asServer(one) : one)).toSorted(byPid);
   return {
     snapshot,
     holders,
@@ -41,6 +43,12 @@ export function diagnose(snapshot: Snapshot, context: DiagnoseContext): Diagnosi
     gpus: snapshot.gpus.map((gpu) => accountFor(gpu, {snapshot, holders, dead, policy, baselines, foreignPids})),
     foreignPids,
   };
+}
+
+/** A named parent of a holder would start its workers again: more than a name. */
+function asServer(one: HolderDiagnosis): HolderDiagnosis {
+  if (!one.findings.includes('name-only') || isEnvironment(one.process)) return one;
+  return {...one, findings: one.findings.map((kind) => (kind === 'name-only' ? 'server' : kind))};
 }
 
 function byPid(a: HolderDiagnosis, b: HolderDiagnosis): number {

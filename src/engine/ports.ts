@@ -104,7 +104,7 @@ export interface RunStore {
   /** Newest first, without their snapshots' weight being anybody's concern. */
   recent(limit: number): Promise<readonly Run[]>;
   openRunOn(host: HostName): Promise<Run | null>;
-  /** How many runs this person asked for since `sinceMs`, and when the oldest of them was asked. */
+  /** How many runs of this person since `sinceMs` are open or had a go, and when the oldest of them was asked for. */
   countBy(requester: string, sinceMs: number): Promise<{readonly count: number; readonly oldestAtMs: number | null}>;
 
   /** One conditional UPDATE on (run, digest, pending) that also appends `event`, sets `phase`, and, if given, takes the lease. */

@@ -6,6 +6,7 @@ import {type Failure, fail, ok, type Result} from '../domain/failure.ts';
 import {judge} from '../domain/judge.ts';
 import {lateArrival} from '../domain/late-arrival.ts';
 import {digestText, makePlan} from '../domain/make-plan.ts';
+import type {OutcomeWord} from '../domain/outcome.ts';
 import {personId} from '../domain/person.ts';
 import type {Plan} from '../domain/plan.ts';
 import type {ReclaimRequest} from '../domain/request.ts';
@@ -88,12 +89,9 @@ async function wait(
       because: null,
       toleranceMiB: deps.policy.toleranceMiB,
     });
-    const closed = await close(
-      deps,
-      run,
-      {...measured, survivors: [], word: request.dryRun && plan.targets.length > 0 ? 'dry-run' : 'nothing-to-do'},
-      [planned],
-    );
+    const closed = await close(deps, run, {...measured, survivors: [], word: emptyWord(plan, diagnosis, request)}, [
+      planned,
+    ]);
     return closed.ok ? ok({run: closed.value, plan, digest, diagnosis}) : closed;
   }
   const waiting = await commit(deps, run, 'awaiting-go', [planned], {
@@ -101,6 +99,17 @@ async function wait(
     releaseLease: true,
   });
   return waiting.ok ? ok({run: waiting.value, plan, digest, diagnosis}) : waiting;
+}
+
+/** "Nothing to do" is only said of what was seen: a GPU in the dark, or a holder that could not be identified, is unknown. */
+function emptyWord(plan: Plan, diagnosis: Diagnosis, request: ReclaimRequest): OutcomeWord {
+  if (request.dryRun && plan.targets.length > 0) return 'dry-run';
+  const requested = new Set(plan.gpus.filter((gpu) => gpu.requested).map((gpu) => gpu.gpuUuid));
+  const dark = diagnosis.gpus.some((gpu) => requested.has(gpu.gpuUuid) && gpu.state === 'unknown');
+  const faceless = plan.kept.some(
+    (kept) => kept.why === 'no-identity' && kept.gpuUuids.some((uuid) => requested.has(uuid)),
+  );
+  return requested.size === 0 || dark || faceless ? 'unknown' : 'nothing-to-do';
 }
 
 async function refuse(deps: EngineDeps, request: ReclaimRequest): Promise<Failure | null> {

@@ -58,7 +58,7 @@ export function outcomeLines(run: Run, outcome: Outcome): readonly string[] {
     lines.push(
       `GPU ${gpu.index ?? '?'}: ${thousands(gpu.unexplainedMiB ?? 0)} MiB that no process explains; "gpu-reclaim diagnose ${run.host}" says which causes are possible`,
     );
-  if (plan !== null && plan.targets.length > 0) {
+  if (plan !== null && plan.targets.length > 0 && run.events.some((event) => event.kind === 'approved')) {
     lines.push(outcome.survivors.length === 0 ? 'Surviving targets: none' : 'Surviving targets:');
     for (const survivor of outcome.survivors)
       lines.push(`  PID ${survivor.pid} ${safeLine(survivor.name, 30)}: ${SURVIVOR_WHY[survivor.why]}`);

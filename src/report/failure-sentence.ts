@@ -49,7 +49,7 @@ export function failureSentence(failure: Failure): string {
     case 'paused':
       return `Paused by ${safeLine(failure.by)} at ${dateTime(failure.atMs)}: nothing is signalled until an approver says "gpu-reclaim resume".`;
     case 'no-approvers':
-      return 'No approver is configured, so nobody could give the go; list approvers in the policy file.';
+      return 'No approver is configured, so nobody could give the go; list them in the policy file, such as approvers: [os:anna]. Looking and dry-run work without.';
     case 'not-an-approver':
       return failure.approvers.length === 0
         ? `${safeLine(failure.person)} is no approver.`

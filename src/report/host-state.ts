@@ -45,7 +45,7 @@ export function gpuNotes(diagnosis: Diagnosis): readonly string[] {
   const unexplained = diagnosis.gpus.filter((gpu) => (gpu.unexplainedMiB ?? 0) > gpu.baselineMiB);
   for (const gpu of unexplained)
     notes.push(
-      `GPU ${gpu.index ?? '?'}: ${thousands(gpu.unexplainedMiB ?? 0)} of ${thousands(gpu.usedMiB ?? 0)} MiB are billed to nobody`,
+      `GPU ${gpu.index ?? '?'}: ${thousands(gpu.unexplainedMiB ?? 0)} of ${thousands(gpu.usedMiB ?? 0)} MiB are billed to no living process`,
     );
   for (const line of diagnosis.snapshot.gpuFaults) notes.push(`nvidia-smi says: ${safeLine(line)}`);
   if (diagnosis.snapshot.sight.stuckAt.length > 0)

@@ -102,7 +102,7 @@ function keptLines(kept: Kept, plan: Plan): readonly Line[] {
   const gpus = gpuWords(kept.gpuUuids, plan);
   return [
     head(`☐ PID ${kept.pid} ${safeLine(kept.name, 40)}`),
-    detail(`· ${KEPT_WORD[kept.why]}`),
+    detail(`· ${keptWords(kept)}`),
     detail(
       `${whose(kept.ownership)} · up ${span(kept.ageMs)}${gpus === '' ? '' : ` · ${gpus}`}${kept.chargedMiB === null ? '' : `, ${thousands(kept.chargedMiB)} MiB`}`,
     ),
@@ -111,7 +111,12 @@ function keptLines(kept: Kept, plan: Plan): readonly Line[] {
 }
 
 function lockedLines(locked: readonly Kept[]): readonly Line[] {
-  return locked.map((one) => head(`🔒 ${one.pid} ${safeLine(one.name, 20)}: ${KEPT_WORD[one.why]}`));
+  return locked.flatMap((one) => [head(`🔒 PID ${one.pid} ${safeLine(one.name, 40)}`), detail(`· ${keptWords(one)}`)]);
+}
+
+/** Why it stays; a lock says apart whether it uses other GPUs as well, or only those. */
+export function keptWords(kept: Kept): string {
+  return kept.why === 'outside-gpus' && !kept.choosable ? 'on other GPUs' : KEPT_WORD[kept.why];
 }
 
 /** "After: 7 of 8 free. GPU 6 busy (bo)" */

@@ -65,6 +65,7 @@ export async function openRunOnMachine(
   return runs[0] ?? null;
 }
 
+/** Runs that are open or had a go: dry runs, refusals and plans that were left signal nobody and count for nothing. */
 export async function countRunsBy(
   {db}: Reader,
   requester: string,
@@ -75,6 +76,17 @@ export async function countRunsBy(
     .select(({fn}) => [fn.countAll<number>().as('count'), fn.min('created_at_ms').as('oldest')])
     .where('requester', '=', requester)
     .where('created_at_ms', '>=', sinceMs)
+    .where(({or, eb, exists, selectFrom}) =>
+      or([
+        eb('phase', '<>', 'closed'),
+        exists(
+          selectFrom('approvals')
+            .select('run_id')
+            .whereRef('approvals.run_id', '=', 'runs.id')
+            .where('decision', '=', 'approved'),
+        ),
+      ]),
+    )
     .executeTakeFirstOrThrow();
   return {count: row.count, oldestAtMs: row.oldest};
 }

@@ -135,7 +135,7 @@ describe('the request', () => {
       {policy: aPolicy({approvers: [], breakGlass: false})},
       'no-approvers',
     ],
-    ['may break the glass in the terminal', {policy: aPolicy({approvers: []})}, null],
+    ['needs approvers also where the glass may be broken', {policy: aPolicy({approvers: []})}, 'no-approvers'],
     ['is refused in a pause', {load: {...load, paused: PAUSED}}, 'paused'],
     ['is one of few', {load: {...load, openRuns: 4}}, 'too-many-open-runs'],
     ['may be the last of those', {load: {...load, openRuns: 3}}, null],

@@ -4,6 +4,7 @@ import {once} from 'node:events';
 import {chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {setImmediate as immediate} from 'node:timers/promises';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {hostName} from '../../src/domain/host.ts';
 import {parseProbe} from '../../src/domain/parse/probe-output.ts';
@@ -52,6 +53,9 @@ describe.skipIf(!has('python3'))('the probe on this machine (needs python3: apt-
     await once(child.stdout, 'data');
     // A version manager's python3 may be a script that starts the real one.
     pids.set(mode, child.pid ?? 0);
+    // Its main thread ends after it has told us: until then it is an ordinary holder.
+    while (mode === 'zombie-leader' && !/\) Z /.test(readFileSync(`/proc/${child.pid}/stat`, 'latin1')))
+      await immediate();
   }
 
   /** A stand-in nvidia-smi, put first in PATH. */

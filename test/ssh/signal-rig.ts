@@ -147,7 +147,7 @@ export function makeRig(): Rig {
         if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
         await target.ended;
       }
-      rmSync(folder, {recursive: true, force: true});
+      rmSync(folder, {recursive: true, force: true, maxRetries: 5});
     },
   };
 }
