@@ -1,7 +1,7 @@
 /** Where a run stands, in few words; and what it is doing while it works. */
 import type {GoChoice, Run, RunEvent} from '../domain/run.ts';
 import {approvalOf, attemptsOf, lastSeenOf, outcomeOf, planOf} from '../domain/run-state.ts';
-import {mib, plural, span} from './amounts.ts';
+import {mib, plural, roughMemory, span} from './amounts.ts';
 import {outcomeTitle} from './before-after.ts';
 import {freesMiB, planTitle} from './plan-card.ts';
 import {sentLines} from './sent-lines.ts';
@@ -45,7 +45,7 @@ export function stateLine(run: Run): string {
       const what =
         plan === null
           ? ''
-          : `: ${plural(plan.targets.length, 'process', 'processes')}, ~${mib(Math.round(freesMiB(plan)))} to free`;
+          : `: ${plural(plan.targets.length, 'process', 'processes')}, ~${roughMemory(freesMiB(plan))} to free`;
       return `${WORK_SIGN[state]} ${WORK_WORD[state]} · ${run.host}${what}`;
     }
   }

@@ -4,16 +4,15 @@ import type {Result} from '../../domain/failure.ts';
 import type {Host, HostName} from '../../domain/host.ts';
 import type {Look} from '../../engine/ports.ts';
 import {plural} from '../../report/amounts.ts';
-import {failureSentence} from '../../report/failure-sentence.ts';
 import {fleetLine, gpuNotes, holderLines, hostTitle} from '../../report/host-state.ts';
 import {NARROW_GPU_HEAD, narrowGpus, narrowHolders} from '../../report/narrow-host.ts';
 import {type Entry, shortened, wrapped} from '../../report/wrapped.ts';
 import {mrkdwn} from '../escape.ts';
 import {ACTION, proposeValue} from '../ids.ts';
 import {button, label} from './buttons.ts';
+import {failureText} from './failure-text.ts';
 import {codeSections, context, type KnownBlock, type Message, messageOf, section} from './message.ts';
 import {timed} from './people.ts';
-import {slackWords} from './slack-words.ts';
 
 export interface HostLook {
   readonly name: HostName;
@@ -135,7 +134,7 @@ function rank({look}: HostLook): number {
 }
 
 function unknown({name, look}: HostLook): string {
-  return look.ok ? '' : `${mrkdwn(name, 60)}: unknown: ${mrkdwn(slackWords(failureSentence(look.failure)), 300)}`;
+  return look.ok ? '' : `${mrkdwn(name, 60)}: unknown: ${failureText(look.failure, 300)}`;
 }
 
 function inSections(lines: readonly string[]): readonly KnownBlock[] {

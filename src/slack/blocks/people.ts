@@ -16,6 +16,20 @@ export function mentionOfId(id: string): string {
   return name === undefined ? mrkdwn(id, 40) : `${mrkdwn(name, 40)} (terminal)`;
 }
 
+/**
+ * Turns each of these ids ("slack:U1", "@U1", "@S1", as sentences name them) into a mention wherever it stands in escaped
+ * text. Only ids that our own records hold may be given: no other text may become a mention.
+ */
+export function withMentions(text: string, ids: readonly string[]): string {
+  const known = ids.filter((id) => /^(slack:[UW]|@[UWS])[A-Z0-9]{1,30}$/.test(id));
+  return known.reduce((all, id) => all.replaceAll(new RegExp(`${id}(?![A-Z0-9])`, 'g'), shortMention(id)), text);
+}
+
+function shortMention(id: string): string {
+  if (id.startsWith('slack:')) return mentionOfId(id);
+  return id.startsWith('@S') ? `<!subteam^${id.slice(1)}>` : `<@${id.slice(1)}>`;
+}
+
 /** Approvers as they were handed in; what is no mention of a person or group is shown as plain text. */
 export function mentions(approvers: readonly string[]): string {
   if (approvers.length === 0) return 'nobody is listed';

@@ -2,16 +2,16 @@
 import type {Outcome} from '../../domain/outcome.ts';
 import type {Plan} from '../../domain/plan.ts';
 import type {Run} from '../../domain/run.ts';
-import {outcomeOf, planOf, requestOf} from '../../domain/run-state.ts';
+import {attemptsOf, outcomeOf, planOf, requestOf} from '../../domain/run-state.ts';
 import {plural, span} from '../../report/amounts.ts';
 import {outcomeLines} from '../../report/before-after.ts';
-import {failureSentence} from '../../report/failure-sentence.ts';
 import {nextStep} from '../../report/next-step.ts';
-import {decisionOf, stateLine, workLines} from '../../report/run-state-line.ts';
+import {stateLine, workLines} from '../../report/run-state-line.ts';
 import {shortPlanLines} from '../../report/short-plan.ts';
 import {code, mrkdwn} from '../escape.ts';
 import {goButtons, stopButton} from './buttons.ts';
 import {decisionLine} from './decision-line.ts';
+import {failureText} from './failure-text.ts';
 import {codeSections, context, type KnownBlock, type Message, messageOf, section} from './message.ts';
 import {dated, mention, mentions, shortId, timed} from './people.ts';
 import {slackWords} from './slack-words.ts';
@@ -114,10 +114,10 @@ function closed(run: Run, outcome: Outcome, card: CardContext): readonly KnownBl
   const notes = run.events.flatMap((event) => (event.kind === 'noted' ? [event] : []));
   const next = nextStep(run, outcome);
   const facts = [
-    ...(outcome.because === null ? [] : [mrkdwn(slackWords(failureSentence(outcome.because)), 600)]),
+    ...(outcome.because === null ? [] : [failureText(outcome.because, 600)]),
     ...(outcome.word === 'dry-run' ? ['Nothing was changed; without dry-run this card would ask for a go.'] : []),
     ...(decided === null ? [] : [decided]),
-    ...(decisionOf(run)?.kind === 'approved' ? survivorLines(outcome) : []),
+    ...(attemptsOf(run).length > 0 && outcome.gpus.length > 0 ? survivorLines(outcome) : []),
     ...(outcome.gpus.length === 0
       ? []
       : outcomeLines(run, outcome)

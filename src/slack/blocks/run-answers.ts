@@ -1,4 +1,5 @@
 /** Private answers about runs: `runs` and `show`. */
+import {personId} from '../../domain/person.ts';
 import type {Run} from '../../domain/run.ts';
 import {outcomeOf, planOf, requestOf} from '../../domain/run-state.ts';
 import {plural} from '../../report/amounts.ts';
@@ -11,7 +12,7 @@ import {OUTCOME_SIGN, OUTCOME_WORD} from '../../report/wording.ts';
 import {mrkdwn} from '../escape.ts';
 import {decisionLine} from './decision-line.ts';
 import {codeSections, context, type KnownBlock, type Message, messageOf, section} from './message.ts';
-import {dated, mention, shortId} from './people.ts';
+import {dated, mention, shortId, withMentions} from './people.ts';
 import {slackWords} from './slack-words.ts';
 
 const RUNS = 20;
@@ -68,11 +69,21 @@ function outcomeBlocks(run: Run, outcome: NonNullable<ReturnType<typeof outcomeO
 function timelineBlocks(run: Run): readonly KnownBlock[] {
   const lines = timeline(run);
   const older = lines.length - TIMELINE_LINES;
-  return codeSections([
-    'Times are UTC',
-    ...(older > 0 ? [`… ${older} earlier lines`] : []),
-    ...lines.slice(-TIMELINE_LINES).map((line) => [...line].slice(0, 120).join('')),
-  ]);
+  const people = peopleOf(run);
+  const shown = lines.slice(-TIMELINE_LINES).map((line) => withMentions(mrkdwn(line, 120), people));
+  const all = ['Times are UTC', ...(older > 0 ? [`… ${older} earlier lines`] : []), ...shown];
+  const blocks: KnownBlock[] = [];
+  for (let at = 0; at < all.length; at += 15) blocks.push(section(all.slice(at, at + 15).join('\n')));
+  return blocks;
+}
+
+/** Whoever did something in this run. */
+function peopleOf(run: Run): readonly string[] {
+  return run.events.flatMap((event) => {
+    if (event.kind === 'requested') return [personId(event.request.requester)];
+    if (event.kind === 'approved' || event.kind === 'denied') return [personId(event.by)];
+    return event.kind === 'cancelled' ? [event.by] : [];
+  });
 }
 
 function runLine(run: Run): string {

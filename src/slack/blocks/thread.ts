@@ -1,17 +1,18 @@
 /** What the thread of a run says: one message for each new fact, none for events that are no news. */
 import type {Run, RunEvent} from '../../domain/run.ts';
-import {approvalOf, outcomeOf, requestOf} from '../../domain/run-state.ts';
+import {approvalOf, attemptsOf, outcomeOf, requestOf} from '../../domain/run-state.ts';
 import {span} from '../../report/amounts.ts';
 import {beforeAfterTable, outcomeLines, outcomeTitle} from '../../report/before-after.ts';
-import {failureSentence} from '../../report/failure-sentence.ts';
 import {nextStep} from '../../report/next-step.ts';
 import {planEvidence, planGpuLines} from '../../report/plan-evidence.ts';
 import {CHOICE_WORD} from '../../report/run-state-line.ts';
 import {rungLines} from '../../report/rung-lines.ts';
 import {safeLine} from '../../report/safe-text.ts';
+import {sentLines} from '../../report/sent-lines.ts';
 import {DRIFT_WORD} from '../../report/wording.ts';
 import {PHONE_COLUMNS, shortened} from '../../report/wrapped.ts';
 import {mrkdwn} from '../escape.ts';
+import {failureText} from './failure-text.ts';
 import {codeSections, type Message, messageOf, section} from './message.ts';
 import {mention, mentionOfId, mentions, shortId, timed} from './people.ts';
 import {slackWords} from './slack-words.ts';
@@ -60,7 +61,7 @@ export function threadReplies(run: Run, event: RunEvent, thread: ThreadContext =
       return lines.length === 0 ? [] : [lined(`Step ${event.rung + 1}`, lines)];
     }
     case 'link-lost':
-      return [say(mrkdwn(slackWords(failureSentence(event.failure)), 600))];
+      return [say(failureText(event.failure, 600))];
     case 'closed':
       return report(run, event);
     case 'noted':
@@ -132,16 +133,22 @@ function drifted({drift}: EventOf<'rechecked'>): Message {
 }
 
 function report(run: Run, {outcome, atMs}: EventOf<'closed'>): readonly Message[] {
-  const facts = outcomeLines(run, outcome);
-  // Left, expired, cancelled before a signal: the decision's own reply has said it.
-  if (facts.length === 0) return [];
+  const told = outcome.word === 'dry-run' || outcome.word === 'nothing-to-do';
+  const measured = outcome.gpus.length > 0 && !told;
+  const signalled = attemptsOf(run).length > 0;
+  // Left, expired, cancelled before a signal, a dry run: another reply has said all of it.
+  if (!measured && !signalled && outcome.because === null) return [];
+  const all = measured ? outcomeLines(run, outcome) : sentLines(run);
+  // The sentence about the failure leads those lines; here it stands with its mentions.
+  const facts = all.slice(measured && outcome.because !== null ? 1 : 0);
   const next = nextStep(run, outcome);
-  const table = beforeAfterTable(outcome);
+  const table = measured ? beforeAfterTable(outcome) : [];
   return [
     messageOf([
       section(`*${mrkdwn(outcomeTitle(run, outcome), 200)}*`),
       ...codeSections(table.map(narrow)),
-      section(listed(facts.map((line) => slackWords(line)))),
+      ...(outcome.because === null ? [] : [section(failureText(outcome.because, 600))]),
+      ...(facts.length === 0 ? [] : [section(listed(facts.map((line) => slackWords(line))))]),
       ...(next === null ? [] : [section(mrkdwn(slackWords(next)))]),
       section(
         `Run ${shortId(run.id)}, ${span(Math.max(0, atMs - run.createdAtMs))} in all · by hand: \`gpu-reclaim show ${shortId(run.id)}\``,

@@ -1,0 +1,28 @@
+/** Failures as Slack says them: people as mentions, commands as they are typed here. */
+import type {Failure} from '../../domain/failure.ts';
+import {failureSentence} from '../../report/failure-sentence.ts';
+import {mrkdwn} from '../escape.ts';
+import {withMentions} from './people.ts';
+import {slackWords} from './slack-words.ts';
+
+const MOST_LINES = 20;
+
+/** mrkdwn, one line or more, each of at most `limit` characters. */
+export function failureText(failure: Failure, limit = 1_200): string {
+  const lines = slackWords(failureSentence(failure)).split('\n');
+  const more = lines.length - MOST_LINES;
+  const text = [
+    ...lines.slice(0, MOST_LINES).map((line) => mrkdwn(line, limit)),
+    ...(more > 0 ? [`… ${more} more lines`] : []),
+  ].join('\n');
+  return withMentions(text, peopleIn(failure));
+}
+
+/** Ids that this failure itself names: no other text may become a mention. */
+function peopleIn(failure: Failure): readonly string[] {
+  return [
+    ...('person' in failure ? [failure.person] : []),
+    ...('by' in failure ? [failure.by] : []),
+    ...('approvers' in failure ? failure.approvers : []),
+  ];
+}
