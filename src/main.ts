@@ -2,7 +2,6 @@
 /** Composition root: builds the edges, hands functions over, stops in order. */
 import {createHash, randomBytes} from 'node:crypto';
 import {userInfo} from 'node:os';
-import {setTimeout as delay} from 'node:timers/promises';
 import {terminalAnnouncer} from './cli/announcer.ts';
 import {runCommand} from './cli/cli.ts';
 import {readCommandLine} from './cli/command-line.ts';
@@ -20,16 +19,24 @@ import type {Person} from './domain/person.ts';
 import {personId} from './domain/person.ts';
 import {runId} from './domain/run.ts';
 import {makeEngine} from './engine/engine.ts';
-import type {Clock} from './engine/ports.ts';
 import {makeLogger} from './log.ts';
 import {probeScript} from './ssh/probe-script.ts';
 import {makeRemoteHosts} from './ssh/remote-host.ts';
 import {signalScript} from './ssh/signal-script.ts';
 import {isOwnerAlive, ownLeaseOwner} from './store/lease-owner.ts';
 import {openStore} from './store/open-store.ts';
+import {systemClock} from './system-clock.ts';
 
 async function main(argv: readonly string[]): Promise<number> {
   const terminal = makeTerminal({in: process.stdin, out: process.stdout, err: process.stderr});
+  if (argv[0] === 'start') {
+    const [stray] = argv.slice(1);
+    if (stray !== undefined)
+      return refuse({terminal, json: false, recovered: []}, {reason: 'argument-unknown', argument: stray, nearest: []});
+    // Bolt and what it brings are loaded for the bot only: the terminal starts without them.
+    const {runBot} = await import('./bot.ts');
+    return runBot({complain: (line) => terminal.complain(line)});
+  }
   const line = readCommandLine(argv);
   if (!line.ok) {
     return refuse({terminal, json: argv.includes('--json'), recovered: []}, line.failure);
@@ -99,16 +106,6 @@ async function main(argv: readonly string[]): Promise<number> {
 function whoAmI(): Person {
   const {username, uid} = userInfo();
   return {kind: 'os-user', name: username, uid};
-}
-
-function systemClock(): Clock {
-  return {
-    now: () => Date.now(),
-    ticks: () => performance.now(),
-    wait: async (ms, signal) => {
-      await delay(ms, undefined, signal === undefined ? {} : {signal}).catch(() => undefined);
-    },
-  };
 }
 
 /** The first Ctrl-C asks for a stop; a second one ends the program, and the run is looked at again at the next start. */

@@ -18,6 +18,7 @@ export const USAGE = `gpu-reclaim looks first, shows a plan, asks a human, signa
   gpu-reclaim hosts                  the names you may use
   gpu-reclaim probe HOST [--out F]   save what the host says, secrets removed
   gpu-reclaim diagnose --from F      read such a file; no host is asked
+  gpu-reclaim start                  the Slack bot, until it is stopped
 
 Options: --json   --confirm COUNT:HOST:DIGEST   --terminate-only
 Examples: gpu-reclaim reclaim gpu-07 match=vllm

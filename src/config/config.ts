@@ -13,6 +13,19 @@ export interface Config {
   readonly hostsPath: string;
   /** May name a file that is not there: then the policy is the built-in one. */
   readonly policyPath: string;
+  /** null unless it was loaded for the bot. */
+  readonly slack: SlackSettings | null;
+}
+
+export interface SlackSettings {
+  readonly botToken: Secret;
+  readonly appToken: Secret;
+  /** Channel ids; the first is where runs of the terminal are told. */
+  readonly channels: readonly [string, ...string[]];
+  /** null = Slack itself. */
+  readonly apiUrl: string | null;
+  /** Loopback port of /healthz; null = none. */
+  readonly healthPort: number | null;
 }
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;

@@ -1,4 +1,4 @@
-/** The environment: paths, the log level, and passphrases by the names that the hosts file gives. Nothing else reads it. */
+/** The environment: paths, the log level, and passphrases by the names that the hosts file gives. Slack's part: slack-env.ts. */
 import {homedir} from 'node:os';
 import {isAbsolute, join, resolve} from 'node:path';
 import {Secret} from '../secret.ts';
@@ -24,7 +24,13 @@ export interface Settings {
 /** What may be named in mistakes instead of a file. */
 export const ENVIRONMENT = 'environment';
 
-const OWN = ['GPU_RECLAIM_HOSTS', 'GPU_RECLAIM_POLICY', 'GPU_RECLAIM_DB', 'GPU_RECLAIM_LOG_LEVEL'] as const;
+const OWN = [
+  'GPU_RECLAIM_HOSTS',
+  'GPU_RECLAIM_POLICY',
+  'GPU_RECLAIM_DB',
+  'GPU_RECLAIM_LOG_LEVEL',
+  'GPU_RECLAIM_HEALTH_PORT',
+] as const;
 const PREFIX = 'GPU_RECLAIM_';
 
 export function readSettings(env: Env, cwd: string): {readonly value: Settings; readonly mistakes: readonly Mistake[]} {
@@ -91,7 +97,8 @@ function baseFolder(env: Env, name: 'XDG_CONFIG_HOME' | 'XDG_STATE_HOME', otherw
   return folder !== null && isAbsolute(folder) ? folder : otherwise;
 }
 
-function said(env: Env, name: string): string | null {
+/** Its value; null if it is not set, or set to nothing. */
+export function said(env: Env, name: string): string | null {
   const value = env[name];
   return value === undefined || value === '' ? null : value;
 }

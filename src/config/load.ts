@@ -11,6 +11,7 @@ import {listed, type Mistake} from './mistake.ts';
 import {policyOf} from './policy-file.ts';
 import {policyFileSchema} from './policy-schema.ts';
 import {hostsMistakes, policyMistakes} from './rules.ts';
+import {readSlackSettings} from './slack-env.ts';
 import {readYamlFile} from './yaml-file.ts';
 
 /** Mistakes of reading, and those of rules that may only follow from them. */
@@ -20,19 +21,27 @@ interface Part<T> {
   readonly ruleMistakes: readonly Mistake[];
 }
 
+/** Who asks for the config: the bot needs Slack's part too. */
+export type ConfigFor = 'terminal' | 'bot';
+
 /** `cwd` is where relative paths in `env` begin. Fails only with `config-bad`, whose list is complete. Reads files, waits for nothing. */
-export function loadConfig(env: Env = process.env, cwd: string = process.cwd()): Result<Config> {
+export function loadConfig(
+  env: Env = process.env,
+  cwd: string = process.cwd(),
+  whom: ConfigFor = 'terminal',
+): Result<Config> {
   const settings = readSettings(env, cwd);
   const hosts = loadHosts(env, settings.value);
   const policy = loadPolicy(settings.value);
+  const slack = whom === 'bot' ? readSlackSettings(env) : {value: null, mistakes: []};
   const mistakes: readonly ConfigMistake[] = listed(
-    [...settings.mistakes, ...hosts.mistakes, ...policy.mistakes],
+    [...settings.mistakes, ...slack.mistakes, ...hosts.mistakes, ...policy.mistakes],
     [...hosts.ruleMistakes, ...policy.ruleMistakes],
   );
   if (mistakes.length > 0) return fail({reason: 'config-bad', mistakes});
   const {databasePath, logLevel, hostsPath, policyPath} = settings.value;
   const byName = new Map<HostName, HostEntry>(hosts.value.map((entry) => [entry.host.name, entry]));
-  return ok({hosts: byName, policy: policy.value, databasePath, logLevel, hostsPath, policyPath});
+  return ok({hosts: byName, policy: policy.value, databasePath, logLevel, hostsPath, policyPath, slack: slack.value});
 }
 
 function loadHosts(env: Env, settings: Settings): Part<readonly HostEntry[]> {

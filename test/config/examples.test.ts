@@ -21,14 +21,20 @@ beforeAll(() => {
 afterAll(() => folder.remove());
 
 function loadExamples(seen: Set<string> = new Set()) {
-  const values: Record<string, string> = {HOME: folder.home, GPU_RECLAIM_ACT_PASSPHRASE: 'open sesame'};
+  const values: Record<string, string> = {
+    HOME: folder.home,
+    GPU_RECLAIM_ACT_PASSPHRASE: 'open sesame',
+    SLACK_BOT_TOKEN: 'xoxb-1',
+    SLACK_APP_TOKEN: 'xapp-1',
+    SLACK_CHANNEL: 'C0123456789',
+  };
   const env = new Proxy(values, {
     get(target, name) {
       seen.add(String(name));
       return Reflect.get(target, name);
     },
   });
-  const config = loadConfig(env, folder.home);
+  const config = loadConfig(env, folder.home, 'bot');
   if (!config.ok) throw new Error(JSON.stringify(config.failure, null, 1));
   return config.value;
 }

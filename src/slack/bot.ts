@@ -1,0 +1,201 @@
+/** The door to Slack, put together: clients, delivery, the listeners and the socket; opened, and closed in order. */
+import {App, SocketModeReceiver} from '@slack/bolt';
+import type {Host, HostName} from '../domain/host.ts';
+import type {Policy} from '../domain/policy.ts';
+import type {Run, RunId} from '../domain/run.ts';
+import type {Announcer, Clock, Engine, Log, RunStore} from '../engine/ports.ts';
+import type {Secret} from '../secret.ts';
+import {troubleOf} from './api-errors.ts';
+import {boltLogger} from './bolt-logger.ts';
+import {API_TIMEOUT_MS, DELIVER_RETRIES, makeClients} from './clients.ts';
+import {type Delivery, makeDelivery} from './delivery.ts';
+import type {Desk} from './desk.ts';
+import {fatalSentence} from './fatal.ts';
+import {type Health, SICK_AFTER_MS} from './health.ts';
+import {keepLink} from './link.ts';
+import {listen} from './listeners.ts';
+import {approverMentions} from './mentions.ts';
+import {makePeople} from './people.ts';
+import {editWith, makePoster} from './poster.ts';
+import {makeProgressEditor} from './progress-editor.ts';
+import {makeWork} from './work.ts';
+
+export interface SlackOptions {
+  readonly botToken: Secret;
+  readonly appToken: Secret;
+  /** null = Slack itself. */
+  readonly apiUrl: string | null;
+  /** Where reclaims may be asked for; the first is where runs of the terminal are told. */
+  readonly channels: readonly [string, ...string[]];
+  readonly command: string;
+  /** A pong must come within this, ms. */
+  readonly pingTimeoutMs: number;
+}
+
+export interface SlackDeps {
+  readonly store: RunStore;
+  readonly hosts: ReadonlyMap<HostName, Host>;
+  readonly policy: Policy;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The process must end: one line for its operator. */
+  readonly onFatal: (sentence: string) => void;
+  readonly onBug: (error: unknown, during: string) => void;
+}
+
+export interface SlackBot {
+  /** For the engine that is then handed to `start`. */
+  readonly announcer: Announcer;
+  /** Resolves when connected; Slack being down is waited out. */
+  start(engine: Engine): Promise<void>;
+  /** Posts what is owed; to be called every few seconds. */
+  flush(): Promise<void>;
+  health(): Health;
+  /** Hears nobody any more, lets work end for `drainMs`, asks working runs to stop before their next signal, closes. */
+  stop(drainMs: number): Promise<void>;
+}
+
+/** How long a run may take to notice that it is to stop. */
+const LAST_WORDS_MS = 3_000;
+
+export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
+  const {store, policy, clock, log} = deps;
+  const noted = {eventTicks: null as number | null, apiTicks: null as number | null};
+  const clients = makeClients({...options, log, onAnswer: () => (noted.apiTicks = clock.ticks())});
+  const editor = makeProgressEditor({clock, log});
+  const work = makeWork({clock, log, onBug: deps.onBug});
+  const over = new AbortController();
+  const executing = new Set<RunId>();
+  const fatal = (error: unknown): void => {
+    const trouble = troubleOf(error);
+    if (!over.signal.aborted) deps.onFatal(fatalSentence(trouble));
+  };
+  let team = '';
+  const delivery: Delivery = makeDelivery({
+    store,
+    poster: makePoster({client: clients.deliver, log}),
+    editProgress: (card, message) => editWith(clients.progress, card, message),
+    editor,
+    clock,
+    log,
+    channel: options.channels[0],
+    team: () => team,
+    command: options.command,
+    approvers: approverMentions(policy),
+    onFatal: (trouble) => {
+      if (!over.signal.aborted) deps.onFatal(fatalSentence(trouble));
+    },
+  });
+
+  const logger = boltLogger(log);
+  const clientOptions = {
+    timeout: API_TIMEOUT_MS,
+    retryConfig: {...DELIVER_RETRIES},
+    ...(options.apiUrl === null ? {} : {slackApiUrl: options.apiUrl}),
+  };
+  const receiver = new SocketModeReceiver({
+    appToken: options.appToken.reveal(),
+    autoReconnectEnabled: false,
+    clientPingTimeout: options.pingTimeoutMs,
+    logger,
+    // Its own object: the library writes into it.
+    installerOptions: {clientOptions: {...clientOptions, retryConfig: {retries: 0}}},
+  });
+  const app = new App({
+    receiver,
+    token: options.botToken.reveal(),
+    convoStore: false,
+    deferInitialization: true,
+    extendedErrorHandler: true,
+    logger,
+    clientOptions,
+  });
+  app.use(async ({next}) => {
+    noted.eventTicks = clock.ticks();
+    await work.during(next);
+  });
+  app.error(async ({error}: {readonly error: Error}) => {
+    log.error({error: error.stack ?? error.message}, 'a listener failed');
+  });
+  const link = keepLink({client: receiver.client, clock, log, onFatal: fatal});
+
+  const execute = (engine: Engine, run: Run): void => {
+    executing.add(run.id);
+    work.start('run', async () => {
+      try {
+        const done = await engine.execute(run);
+        if (!done.ok) log.error({runId: run.id, failure: done.failure}, 'a run could not be brought to its end');
+      } finally {
+        executing.delete(run.id);
+      }
+    });
+  };
+
+  /** Who are we? Asked until Slack answers; false once stopped or told that it can never work. */
+  const introduce = async (): Promise<boolean> => {
+    for (let gapMs = 1_000; !over.signal.aborted; gapMs = Math.min(gapMs * 2, 30_000)) {
+      try {
+        const us = await clients.deliver.auth.test();
+        team = us.team_id ?? '';
+        await app.init();
+        return true;
+      } catch (error) {
+        if (troubleOf(error).kind === 'fatal') {
+          fatal(error);
+          return false;
+        }
+        log.warn({trouble: troubleOf(error)}, 'Slack does not answer; trying again');
+        await clock.wait(gapMs, over.signal);
+      }
+    }
+    return false;
+  };
+
+  const agoMs = (ticks: number | null): number | null => (ticks === null ? null : Math.round(clock.ticks() - ticks));
+  return {
+    announcer: delivery,
+    start: async (engine) => {
+      const desk: Desk = {
+        engine,
+        store,
+        hosts: deps.hosts,
+        policy,
+        clock,
+        log,
+        client: clients.deliver,
+        delivery,
+        people: makePeople({client: clients.deliver, policy, clock, log}),
+        work,
+        command: options.command,
+        channels: options.channels,
+        team: () => team,
+        execute: (run) => execute(engine, run),
+      };
+      listen(app, desk);
+      if (await introduce()) await link.start();
+    },
+    flush: async () => {
+      // Before auth.test no card can be kept with its workspace.
+      if (team !== '') await delivery.flush();
+    },
+    health: () => {
+      const downMs = link.downMs();
+      return {
+        ok: downMs <= SICK_AFTER_MS,
+        socketDownMs: Math.round(downMs),
+        lastEventAgoMs: agoMs(noted.eventTicks),
+        lastApiOkAgoMs: agoMs(noted.apiTicks),
+      };
+    },
+    stop: async (drainMs) => {
+      over.abort();
+      await link.stop();
+      if (!(await work.drained(drainMs))) {
+        for (const id of executing) await store.askToStop(id, 'bot stopping', clock.now()).catch(() => undefined);
+        await work.drained(LAST_WORDS_MS);
+      }
+      await delivery.settled(LAST_WORDS_MS);
+      delivery.stop();
+    },
+  };
+}

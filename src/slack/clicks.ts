@@ -1,0 +1,107 @@
+/** Buttons: shape, run, person, then the one atomic write. Every click is answered, by the card or by one private sentence. */
+import {approverName, isApprover} from '../domain/authority.ts';
+import {isSamePerson, personId} from '../domain/person.ts';
+import type {ReclaimRequest} from '../domain/request.ts';
+import type {Run} from '../domain/run.ts';
+import {requestOf} from '../domain/run-state.ts';
+import {readHost} from '../domain/words.ts';
+import {failureMessage, sentence} from './blocks/answers.ts';
+import {chooseModal} from './blocks/choose-modal.ts';
+import {leaveModal} from './blocks/small-modals.ts';
+import {decided} from './decided.ts';
+import {type Asker, answer, type Desk} from './desk.ts';
+import {writeMetadata} from './form-metadata.ts';
+import {openForm} from './forms.ts';
+import {refusal, refuseHere, shortId, unknownRun} from './gate.ts';
+import {go} from './go.ts';
+import {ACTION, readButtonValue} from './ids.ts';
+import type {Identified} from './people.ts';
+import {askForPlan} from './reclaim.ts';
+
+export interface Click {
+  readonly actionId: string;
+  readonly value: string | undefined;
+  /** The message that the button stands on; null on one that has no place of its own (a private answer). */
+  readonly messageTs: string | null;
+}
+
+export async function onClick(desk: Desk, asker: Asker, click: Click): Promise<void> {
+  const refused = refuseHere(desk, asker, false);
+  if (refused !== null) return answer(desk, asker, refused);
+  if (click.actionId === ACTION.propose) return propose(desk, asker, click.value ?? '');
+  const value = readButtonValue(click.value);
+  const run = value === null ? null : await desk.store.load(value.runId);
+  if (value === null || run === null) return answer(desk, asker, unknownRun());
+  await knowCard(desk, asker, run, click);
+  const who = await desk.people.identify(asker.user, asker.team);
+  if (click.actionId === ACTION.stop) return stop(desk, asker, who, run);
+  const over = decided(run);
+  if (over !== null) return answer(desk, asker, failureMessage(over));
+
+  const digest = value.digest ?? '';
+  const metadata = writeMetadata({runId: run.id, digest, channel: asker.channel, choice: 'terminate-then-kill'});
+  switch (click.actionId) {
+    case ACTION.terminateThenKill:
+      return go(desk, asker, who, {run, digest, choice: 'terminate-then-kill', reason: null});
+    case ACTION.terminateOnly:
+      return go(desk, asker, who, {run, digest, choice: 'terminate-only', reason: null});
+    case ACTION.choose: {
+      // It changes what others are asked to approve: the business of who asked, and of who may go.
+      const {person} = who;
+      if (isSamePerson(person, requestOf(run).requester) || isApprover(person, desk.policy))
+        return openForm(desk, asker, chooseModal(run, metadata));
+      const approvers = desk.policy.approvers.map(approverName);
+      for (const message of refusal({reason: 'not-an-approver', person: personId(person), approvers}, who))
+        await answer(desk, asker, message);
+      return;
+    }
+    case ACTION.leave:
+      return openForm(desk, asker, leaveModal(run.host, metadata));
+    default:
+      return answer(desk, asker, sentence('This button is not known to the bot any more; nothing was done.'));
+  }
+}
+
+async function propose(desk: Desk, asker: Asker, name: string): Promise<void> {
+  const host = readHost(name, [...desk.hosts.keys()]);
+  if (!host.ok) return answer(desk, asker, failureMessage(host.failure));
+  const who = await desk.people.identify(asker.user, asker.team);
+  const request: ReclaimRequest = {
+    host: host.value,
+    gpus: null,
+    match: null,
+    user: null,
+    pids: [],
+    includeOthers: false,
+    graceMs: null,
+    dryRun: false,
+    reason: null,
+    requester: who.person,
+  };
+  return askForPlan(desk, asker, who, request);
+}
+
+/** Anyone may stop. */
+async function stop(desk: Desk, asker: Asker, who: Identified, run: Run): Promise<void> {
+  const stopped = await desk.engine.cancel(run, who.person, null);
+  if (!stopped.ok) return answer(desk, asker, failureMessage(decided(run) ?? stopped.failure));
+  if (stopped.value.phase === 'closed') return;
+  return answer(
+    desk,
+    asker,
+    sentence(`Run ${shortId(run)} stops before its next signal; what was sent is sent. Its thread tells how it ends.`),
+  );
+}
+
+/** A card whose posting we never heard the end of is adopted; a double of the card that counts is taken away. */
+async function knowCard(desk: Desk, asker: Asker, run: Run, click: Click): Promise<void> {
+  if (click.messageTs === null) return;
+  const ts = click.messageTs;
+  const card = await desk.store.keepCard(run.id, {team: desk.team(), channel: asker.channel, ts});
+  if (card.channel === asker.channel && card.ts === ts) return;
+  try {
+    await desk.client.chat.delete({channel: asker.channel, ts});
+  } catch (error) {
+    desk.log.warn({runId: run.id, error: String(error)}, 'a double of a card could not be taken away');
+  }
+}

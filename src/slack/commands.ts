@@ -1,0 +1,155 @@
+/** The slash command: acknowledged first, then taken once, then answered in the background. */
+import {isApprover} from '../domain/authority.ts';
+import {type Failure, fail, ok, type Result} from '../domain/failure.ts';
+import type {HostName} from '../domain/host.ts';
+import {readHost, readReclaim, readVerb, type Verb} from '../domain/words.ts';
+import {dateTime} from '../report/amounts.ts';
+import {failureMessage, sentence} from './blocks/answers.ts';
+import {helpMessage} from './blocks/help.ts';
+import {diagnosisMessage, hostsMessage, statusMessage} from './blocks/host-answers.ts';
+import type {Message} from './blocks/message.ts';
+import {runMessage, runsMessage} from './blocks/run-answers.ts';
+import {type Asker, answer, type Desk} from './desk.ts';
+import {refusal, refuseHere, shortId} from './gate.ts';
+import {approverMentions} from './mentions.ts';
+import type {Identified} from './people.ts';
+import {askForPlan} from './reclaim.ts';
+import {wordsOf} from './typed-text.ts';
+
+/** How many runs `runs` lists. */
+const RECENT = 15;
+/** Bare words that a verb takes; one too many is refused, since whoever types `pause gpu-07` believes that one host is meant. */
+const MOST_WORDS: Readonly<Partial<Record<Verb, number>>> = {runs: 0, show: 1, pause: 0, resume: 0, hosts: 0};
+
+export async function runCommand(desk: Desk, asker: Asker, text: string): Promise<void> {
+  const [first = 'help', ...words] = wordsOf(text);
+  const verb = readVerb(first);
+  const refused = refuseHere(desk, asker, verb.ok && verb.value === 'help');
+  if (refused !== null) return answer(desk, asker, refused);
+  if (!verb.ok) return answer(desk, asker, failureMessage(verb.failure));
+  if (verb.value === 'probe')
+    return answer(
+      desk,
+      asker,
+      sentence('A raw look is for the terminal: gpu-reclaim probe HOST. Here, diagnose says what it means.'),
+    );
+  const stray = words[MOST_WORDS[verb.value] ?? Number.POSITIVE_INFINITY];
+  if (stray !== undefined)
+    return answer(desk, asker, failureMessage({reason: 'argument-unknown', argument: stray, nearest: []}));
+  const who = await desk.people.identify(asker.user, asker.team);
+  if (verb.value === 'reclaim') {
+    const request = readReclaim(words, [...desk.hosts.keys()], who.person);
+    if (!request.ok) return answer(desk, asker, failureMessage(request.failure));
+    return askForPlan(desk, asker, who, request.value);
+  }
+  const told = await tell(desk, asker, who, verb.value, words);
+  if (told.ok) return answer(desk, asker, told.value);
+  for (const message of refusal(told.failure, who)) await answer(desk, asker, message);
+}
+
+async function tell(
+  desk: Desk,
+  asker: Asker,
+  who: Identified,
+  verb: Exclude<Verb, 'reclaim' | 'probe'>,
+  words: readonly string[],
+): Promise<Result<Message>> {
+  const {engine} = desk;
+  switch (verb) {
+    case 'help':
+      return ok(
+        helpMessage({
+          command: desk.command,
+          hosts: [...desk.hosts.values()],
+          policy: desk.policy,
+          approvers: approverMentions(desk.policy),
+          isApprover: isApprover(who.person, desk.policy),
+          channelAllowed: desk.channels.includes(asker.channel),
+        }),
+      );
+    case 'status':
+      return status(desk, words);
+    case 'diagnose':
+      return diagnose(desk, words);
+    case 'runs':
+      return told(await engine.recent(RECENT), runsMessage);
+    case 'show':
+      return told(await engine.find(words[0] ?? ''), runMessage);
+    case 'cancel':
+      return cancel(desk, who, words);
+    case 'pause':
+      return told(await engine.pause(who.person), () =>
+        sentence(
+          `Paused: nothing is signalled anywhere until an approver says "${desk.command} resume". Open runs stop before their next signal.`,
+        ),
+      );
+    case 'resume':
+      return resume(desk, who);
+    case 'hosts':
+      return ok(hostsMessage([...desk.hosts.values()]));
+  }
+}
+
+async function status(desk: Desk, words: readonly string[]): Promise<Result<Message>> {
+  const names = chosen(desk, words);
+  if (!names.ok) return names;
+  const looks = await Promise.all(names.value.map(async (name) => ({name, look: await desk.engine.look(name)})));
+  return ok(statusMessage(looks));
+}
+
+async function diagnose(desk: Desk, words: readonly string[]): Promise<Result<Message>> {
+  const known = [...desk.hosts.keys()];
+  const [first, ...more] = words;
+  if (first === undefined) return fail({reason: 'host-missing', verb: 'diagnose', known});
+  if (more.length > 0) return fail({reason: 'one-host-only', hosts: words});
+  const host = readHost(first, known);
+  if (!host.ok) return host;
+  return told(await desk.engine.look(host.value), (look) => diagnosisMessage(look.diagnosis));
+}
+
+/** Anyone may stop: a waiting run closes, a working one stops before its next signal. */
+async function cancel(desk: Desk, who: Identified, words: readonly string[]): Promise<Result<Message>> {
+  const [given, ...rest] = words;
+  if (given === undefined) return fail({reason: 'run-unknown', given: '', nearest: []});
+  const found = await desk.engine.find(given);
+  if (!found.ok) return found;
+  const reason = rest.length === 0 ? null : rest.join(' ').replace(/^reason=/, '');
+  return told(await desk.engine.cancel(found.value, who.person, reason), (run) =>
+    sentence(
+      run.phase === 'closed'
+        ? `Run ${shortId(run)} is cancelled; nothing was sent.`
+        : `Run ${shortId(run)} stops before its next signal; what was sent is sent. Its thread tells how it ends.`,
+    ),
+  );
+}
+
+async function resume(desk: Desk, who: Identified): Promise<Result<Message>> {
+  const before = await desk.engine.paused();
+  return told(await desk.engine.resume(who.person), () =>
+    sentence(
+      before.ok && before.value !== null
+        ? `Resumed. It was paused by ${before.value.by} at ${dateTime(before.value.atMs)}.`
+        : 'It was not paused.',
+    ),
+  );
+}
+
+/** No word: every host. A group's name stands for its hosts. */
+function chosen(desk: Desk, words: readonly string[]): Result<readonly HostName[]> {
+  const known = [...desk.hosts.keys()];
+  if (words.length === 0) return known.length === 0 ? fail({reason: 'host-missing', verb: 'status', known}) : ok(known);
+  const names = new Set<HostName>();
+  for (const word of words) {
+    const group = [...desk.hosts.values()].filter((host) => host.groups.includes(word.toLowerCase()));
+    for (const host of group) names.add(host.name);
+    if (group.length > 0) continue;
+    const host = readHost(word, known);
+    if (!host.ok) return host;
+    names.add(host.value);
+  }
+  return ok([...names]);
+}
+
+function told<T>(result: Result<T, Failure>, say: (value: T) => Message): Result<Message> {
+  return result.ok ? ok(say(result.value)) : result;
+}

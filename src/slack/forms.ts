@@ -1,0 +1,80 @@
+/** Forms: opened by a click while its trigger lasts, read when they are submitted. The rules are asked again at the submit. */
+import type {types} from '@slack/bolt';
+import type {Run} from '../domain/run.ts';
+import {failureMessage, sentence} from './blocks/answers.ts';
+import {readChoice, type ViewState} from './blocks/choose-modal.ts';
+import {readReason} from './blocks/small-modals.ts';
+import {decided} from './decided.ts';
+import {type Asker, answer, type Desk} from './desk.ts';
+import {readMetadata} from './form-metadata.ts';
+import {refusal, refuseHere, unknownRun} from './gate.ts';
+import {go} from './go.ts';
+import {CALLBACK} from './ids.ts';
+import type {Identified} from './people.ts';
+
+export interface Submission {
+  readonly callbackId: string;
+  readonly metadata: string;
+  readonly state: ViewState;
+}
+
+/** A trigger lasts 3 s and once: too late, the person is asked to click again. */
+export async function openForm(desk: Desk, asker: Asker, view: types.ModalView): Promise<void> {
+  try {
+    await desk.client.views.open({trigger_id: asker.triggerId, view});
+  } catch (error) {
+    desk.log.warn({error: String(error)}, 'a form could not be opened');
+    await answer(
+      desk,
+      asker,
+      sentence('Slack did not open the form in time, and nothing was decided. Press the button again.'),
+    );
+  }
+}
+
+/** The channel to answer in, before anything else of the form is believed. */
+export function channelOf(submission: Submission): string | null {
+  return readMetadata(submission.metadata)?.channel ?? null;
+}
+
+export async function onSubmit(desk: Desk, asker: Asker, submission: Submission): Promise<void> {
+  const metadata = readMetadata(submission.metadata);
+  if (metadata === null) return answer(desk, asker, unknownRun());
+  const refused = refuseHere(desk, asker, false);
+  if (refused !== null) return answer(desk, asker, refused);
+  const run = await desk.store.load(metadata.runId);
+  if (run === null) return answer(desk, asker, unknownRun());
+  const over = decided(run);
+  if (over !== null) return answer(desk, asker, failureMessage(over));
+  const who = await desk.people.identify(asker.user, asker.team);
+  switch (submission.callbackId) {
+    case CALLBACK.choose:
+      return choose(desk, asker, who, run, metadata.digest, readChoice(submission.state));
+    case CALLBACK.breakGlass: {
+      const reason = readReason(submission.state);
+      if (reason === null)
+        return answer(desk, asker, failureMessage({reason: 'break-glass-needs-reason', person: asker.user}));
+      return go(desk, asker, who, {run, digest: metadata.digest, choice: metadata.choice, reason});
+    }
+    case CALLBACK.leave: {
+      const denied = await desk.engine.deny(run, who.person, readReason(submission.state));
+      return denied.ok ? undefined : answer(desk, asker, failureMessage(denied.failure));
+    }
+    default:
+      return answer(desk, asker, sentence('This form is not known to the bot any more; nothing was done.'));
+  }
+}
+
+/** Makes the next version of the plan, which the card then shows; it waits for a go like the one before. */
+async function choose(
+  desk: Desk,
+  asker: Asker,
+  who: Identified,
+  run: Run,
+  digest: string,
+  pids: readonly number[],
+): Promise<void> {
+  const chosen = await desk.engine.choose({run, digest, person: who.person, pids});
+  if (chosen.ok) return;
+  for (const message of refusal(chosen.failure, who)) await answer(desk, asker, message);
+}
