@@ -39,6 +39,8 @@ export function openPage(deps: {
   readonly messages: (channel: Named) => Promise<readonly SlackMessage[]>;
   readonly thread: (ts: string, channel: Named) => Promise<readonly SlackMessage[]>;
   readonly host: () => string;
+  /** Commands to try, one click away. */
+  readonly hints: readonly string[];
   readonly hostState: (() => Promise<HostState | readonly HostState[]>) | null;
 }): Page {
   const {workspace, people} = deps;
@@ -93,6 +95,7 @@ export function openPage(deps: {
       views: Object.values(workspace.users).map(({id}) => ({user: id, view: deps.screens.top(id)})),
       hosts: hosts?.latest() ?? null,
       watchesHosts: hosts !== null,
+      hints: deps.hints,
     });
     for (const news of missed) write(response, 'news', news);
     readers.add(response);

@@ -38,6 +38,8 @@ export interface LocalSlackOptions extends WorkspaceOptions {
   /** How long Slack waits for an ack: 3000. */
   readonly ackMs?: number;
   readonly pingMs?: number;
+  /** Commands that the page offers to try. */
+  readonly hints?: readonly string[];
   /** What the page shows beside the channel; polled while somebody looks. */
   readonly hostState?: () => Promise<HostState | readonly HostState[]>;
 }
@@ -163,6 +165,7 @@ export async function startLocalSlack(options: LocalSlackOptions = {}): Promise<
     messages,
     thread,
     host: () => host,
+    hints: options.hints ?? ['/gpu help'],
     hostState: options.hostState ?? null,
   });
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
