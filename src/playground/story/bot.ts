@@ -36,17 +36,19 @@ export const LAB_POLICY = {
   verify: '20s',
 };
 
+/** `slack`: the variables of a workspace, and the Slack user who owns what runs as the lab's root. */
 export function makeBot(
   labs: Readonly<Record<string, Lab>>,
   policy: Readonly<Record<string, unknown>> = LAB_POLICY,
+  slack: {readonly env: Readonly<Record<string, string>>; readonly owner: string} | null = null,
 ): Bot {
   const folder = mkdtempSync(join(tmpdir(), 'gpu-reclaim-bot-'));
   const me = userInfo().username;
   const hosts = Object.fromEntries(
     Object.entries(labs).map(([name, lab]) => {
       const entry = lab.hostsEntry();
-      // Whoever runs the playground owns what runs as the lab's root.
-      return [name, {...entry, people: {...entry.people, 0: me}, groups: ['lab']}];
+      // Whoever runs the playground, or plays the requester in Slack, owns what runs as the lab's root.
+      return [name, {...entry, people: {...entry.people, 0: slack?.owner ?? me}, groups: ['lab']}];
     }),
   );
   writeFileSync(join(folder, 'hosts.yaml'), stringify({hosts}));
@@ -59,6 +61,7 @@ export function makeBot(
     GPU_RECLAIM_POLICY: join(folder, 'policy.yaml'),
     GPU_RECLAIM_DB: join(folder, 'runs.db'),
     GPU_RECLAIM_LOG_LEVEL: 'warn',
+    ...slack?.env,
   };
   const command = ['--import', join(ROOT, 'node_modules/tsx/dist/esm/index.mjs'), join(ROOT, 'src/main.ts')];
   const start: Bot['start'] = (...words) => {

@@ -4,7 +4,8 @@ import type {Lab} from '../lab/lab.ts';
 import {bystander, workload} from '../lab/species.ts';
 import {type Answer, type Bot, LAB_POLICY} from './bot.ts';
 import type {Cast} from './cast.ts';
-import {confirmIn, lastRun} from './play.ts';
+import {type Door, terminalDoor, type Waiting} from './door.ts';
+import {lastRun} from './play.ts';
 import {asWords, received, type Sent} from './verdict.ts';
 
 export interface Stage {
@@ -12,13 +13,19 @@ export interface Stage {
   readonly bot: Bot;
   readonly cast: Cast;
   readonly host: string;
+  /** The terminal, if not said. */
+  readonly door?: Door;
   /** Shows what the program printed. */
   readonly show: (answer: Answer) => void;
-  readonly say: (line: string) => void;
+  readonly say: (...lines: readonly string[]) => void;
 }
 
 export interface Break {
   readonly what: string;
+  /** What the policy file says beside the playground's own, from the start. */
+  readonly policy?: Readonly<Record<string, unknown>>;
+  /** It speaks of this door only. */
+  readonly only?: Door['name'];
   /** A feature of the lab without which this attack cannot be made. */
   readonly needs?: string;
   /** Plays the attack; gives each forbidden thing that happened as a sentence. */
@@ -74,8 +81,8 @@ export const BREAKS: Readonly<Record<string, Break>> = {
   late: {
     what: 'the login shell sleeps past the promised time before it runs the script',
     needs: 'etc',
+    policy: {lateAfter: '1s'},
     play: async (stage) => {
-      stage.bot.setPolicy({...LAB_POLICY, lateAfter: '1s'});
       const plan = await planned(stage);
       await stage.lab.setLoginShell('sleeps', 3);
       await confirm(stage, plan);
@@ -85,6 +92,7 @@ export const BREAKS: Readonly<Record<string, Break>> = {
   },
   stranger: {
     what: 'somebody who is no approver gives the go',
+    only: 'terminal',
     play: async (stage) => {
       const plan = await planned(stage);
       stage.bot.setPolicy({...LAB_POLICY, approvers: [`os:not-${userInfo().username}`], breakGlass: false});
@@ -97,6 +105,7 @@ export const BREAKS: Readonly<Record<string, Break>> = {
   },
   outdated: {
     what: 'a go for an older plan than the one that waits',
+    only: 'terminal',
     play: async (stage) => {
       const old = await planned(stage);
       const first = await lastRun(stage.bot);
@@ -137,10 +146,10 @@ export const BREAKS: Readonly<Record<string, Break>> = {
     what: 'the connection is cut right after the first signal',
     play: async (stage) => {
       const plan = await planned(stage);
-      const running = stage.bot.start('reclaim', stage.host, '--confirm', plan);
+      const running = doorOf(stage).go(plan);
       await firstSignal(stage, running.done);
-      stage.say(`${await stage.lab.dropConnections()} connection cut`);
-      stage.show(await running.done);
+      stage.say(`${await stage.lab.dropConnections()} connections cut`);
+      await running.done;
       const seen = await received(stage.lab);
       const twice = asWords(seen.filter((one) => one.signal === 'KILL')).filter(
         (word, at, all) => all.indexOf(word) !== at,
@@ -155,19 +164,16 @@ export const BREAKS: Readonly<Record<string, Break>> = {
   },
 };
 
-/** Makes the plan and gives what would confirm it. */
-async function planned(stage: Stage): Promise<string> {
-  const answer = await stage.bot.run('reclaim', stage.host, 'match=vllm');
-  stage.show(answer);
-  const confirm = confirmIn(answer.out);
-  if (confirm === null) throw new Error(`no plan waits: exit ${answer.code}`);
-  return confirm;
+function doorOf(stage: Stage): Door {
+  return stage.door ?? terminalDoor(stage.bot, stage.host, (_, answer) => stage.show(answer));
 }
 
-async function confirm(stage: Stage, plan: string): Promise<Answer> {
-  const answer = await stage.bot.run('reclaim', stage.host, '--confirm', plan);
-  stage.show(answer);
-  return answer;
+function planned(stage: Stage): Promise<Waiting> {
+  return doorOf(stage).plan();
+}
+
+function confirm(stage: Stage, plan: Waiting): Promise<Answer> {
+  return doorOf(stage).go(plan).done;
 }
 
 function forbidden(seen: readonly Sent[], isForbidden: (one: Sent) => boolean): readonly string[] {
