@@ -49,7 +49,7 @@ export async function approve(deps: EngineDeps, go: GoRequest): Promise<Result<R
     outbox: owed(run, events),
     owner: deps.owner,
   });
-  return settle(deps, run, result, events);
+  return settle(deps, run, result, events, go.digest);
 }
 
 /** "Leave it": closes a waiting run. */
@@ -126,20 +126,26 @@ async function end(
   return settle(deps, run, result, events);
 }
 
-function settle(deps: EngineDeps, run: Run, result: DecideResult, events: readonly RunEvent[]): Result<Run> {
+function settle(
+  deps: EngineDeps,
+  run: Run,
+  result: DecideResult,
+  events: readonly RunEvent[],
+  digest = '',
+): Result<Run> {
   if (result.won) {
     deps.announcer.announce(result.run, events);
     return ok(result.run);
   }
-  return fail(lost(run, result));
+  return fail(lost(run, result, digest));
 }
 
-function lost(run: Run, result: Exclude<DecideResult, {readonly won: true}>): Failure {
+function lost(run: Run, result: Exclude<DecideResult, {readonly won: true}>, given: string): Failure {
   switch (result.why) {
     case 'already-decided':
       return {reason: 'already-decided', runId: run.id, by: result.by, decision: result.decision, atMs: result.atMs};
     case 'outdated':
-      return {reason: 'plan-outdated', runId: run.id, given: '', current: result.currentDigest};
+      return {reason: 'plan-outdated', runId: run.id, given: given.slice(0, 8), current: result.currentDigest};
     case 'expired':
       return {reason: 'approval-expired', runId: run.id, atMs: result.atMs};
     case 'none':

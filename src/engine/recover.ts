@@ -1,6 +1,7 @@
 /** At start: runs whose worker died. Each is looked at, closed with what was found, and asked about anew. Never signalled. */
 
 import {type AttemptResult, judge} from '../domain/judge.ts';
+import {lateArrival} from '../domain/late-arrival.ts';
 import type {Run} from '../domain/run.ts';
 import {bareOutcome, close} from './commit.ts';
 import {expire, waitingPlan} from './decide.ts';
@@ -8,6 +9,9 @@ import type {EngineDeps} from './deps.ts';
 import type {Recovered} from './ports.ts';
 import {propose} from './propose.ts';
 import {diagnoseWithMemory, survey} from './survey.ts';
+
+/** The host stamps its uptime in steps of 10 ms. */
+const SETTLE_MS = 100;
 
 /** Open runs that nobody works on any more, without touching them. */
 export async function abandoned(deps: EngineDeps): Promise<readonly Run[]> {
@@ -67,6 +71,9 @@ async function takeUp(deps: EngineDeps, run: Run): Promise<Recovered | null> {
   ]);
   if (!closed.ok) return null;
   if (outcome.survivors.length === 0 || request === null) return {run: closed.value, proposal: null};
+  // A signal of the dead worker may still be on its way: a fresh plan is only worth making once it can't arrive any more.
+  const late = look.ok ? lateArrival([closed.value], look.value.snapshot) : null;
+  if (late?.reason === 'signal-may-still-arrive') await deps.clock.wait(late.waitMs + SETTLE_MS);
   const again = await propose(deps, request);
   return {run: closed.value, proposal: again.ok && again.value.run.phase === 'awaiting-go' ? again.value : null};
 }
