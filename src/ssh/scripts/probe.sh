@@ -99,7 +99,9 @@ p_host() {
   echo "clock_ticks $(getconf CLK_TCK || echo 100 assumed)"
   echo "euid $p_euid"
   echo "kernel $p_kernel"
-  readlink /proc/self/ns/pid /proc/self/ns/mnt
+  readlink /proc/self/ns/pid
+  # The daemons live where PID 1 does; a login may have a mount namespace of its own (pam_namespace(8)).
+  readlink /proc/1/ns/mnt || readlink /proc/self/ns/mnt
   grep -as ' /proc proc ' /proc/mounts
   frame_end host 0
 } 2>/dev/null
