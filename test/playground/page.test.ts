@@ -225,6 +225,25 @@ describe.skipIf(!has)('the page (needs chromium: apt-get install chromium)', () 
     bot = await startTinyBot(slack, acting);
   });
 
+  it('opens at the message that a permalink means, in its thread, and shows a broadcast reply in the channel too', async () => {
+    await begin();
+    const {chat} = bot.app.client;
+    const channel = slack.channel.id;
+    const root = await chat.postMessage({channel, text: 'the root'});
+    const thread_ts = root.ts ?? '';
+    const reply = await chat.postMessage({channel, thread_ts, text: 'the outcome', reply_broadcast: true});
+    const {permalink} = await chat.getPermalink({channel, message_ts: reply.ts ?? ''});
+    await chat.postMessage({channel, text: `see <${permalink}|there>`});
+    const page = await browser.newPage();
+    await page.goto(permalink ?? '');
+    const focused = page.locator(`#thread-log [data-ts="${reply.ts}"]:focus`);
+    await focused.getByText('the outcome').waitFor();
+    await page.locator('#log').getByText('the outcome').waitFor();
+    await page.getByRole('button', {name: 'Close the thread'}).click();
+    await page.getByRole('link', {name: 'there'}).click();
+    await focused.waitFor();
+  });
+
   it('lets no other site act through it', async () => {
     await begin();
     const body = JSON.stringify({

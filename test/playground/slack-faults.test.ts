@@ -1,6 +1,10 @@
 /** What goes wrong between a bot and Slack: the front does it on demand, the real Bolt shows what follows. */
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {resolve} from 'node:path';
 import type {App} from '@slack/bolt';
 import {afterEach, expect, it} from 'vitest';
+import {WebSocket} from 'ws';
 import {type LocalSlack, type LocalSlackOptions, startLocalSlack} from '../../src/playground/slack/local-slack.ts';
 import {card, startTinyBot, type TinyBot} from './slack-bot.ts';
 
@@ -121,24 +125,70 @@ it('an envelope without an ack comes again under a new id, with the same trigger
   expect(new Set(slack.envelopes.map(({envelopeId}) => envelopeId)).size).toBe(2);
 });
 
+async function socketAddress(): Promise<string> {
+  const headers = {authorization: `Bearer ${slack.appToken}`};
+  const answer = await fetch(`${slack.apiUrl}apps.connections.open`, {method: 'POST', headers});
+  return ((await answer.json()) as {url: string}).url;
+}
+
 it('the address of a socket is good once', async () => {
   await start();
-  const answer = (await (
-    await fetch(`${slack.apiUrl}apps.connections.open`, {
-      method: 'POST',
-      headers: {authorization: `Bearer ${slack.appToken}`},
-    })
-  ).json()) as {url: string};
-  const {WebSocket} = await import('undici');
-  const opens = (): Promise<string> =>
+  const url = await socketAddress();
+  const opened = (): Promise<string> =>
     new Promise((resolve) => {
-      const socket = new WebSocket(answer.url);
-      socket.addEventListener('open', () => {
-        socket.close();
-        resolve('open');
-      });
-      socket.addEventListener('error', () => resolve('refused'));
+      const socket = new WebSocket(url);
+      socket.on('open', () => socket.close());
+      socket.on('close', () => resolve('open'));
+      socket.on('error', ({message}) => resolve(message));
     });
-  expect(await opens()).toBe('open');
-  expect(await opens()).toBe('refused');
+  expect(await opened()).toBe('open');
+  expect(await opened()).toBe('Unexpected server response: 403');
+});
+
+it('a client that does not answer pings is cut off, one that does is kept', async () => {
+  await start(answering, {pingMs: 60});
+  const deaf = new WebSocket(await socketAddress(), {autoPong: false});
+  let pings = 0;
+  deaf.on('ping', () => {
+    pings += 1;
+  });
+  await once(deaf, 'close');
+  expect(pings).toBeGreaterThanOrEqual(2);
+  expect(bot.connections()).toBe(1);
+});
+
+it('an eleventh socket is sent away', async () => {
+  await start();
+  const said: string[] = [];
+  const sockets = await Promise.all(
+    Array.from({length: 10}, async () => {
+      const socket = new WebSocket(await socketAddress());
+      const first = once(socket, 'message');
+      said.push((JSON.parse(String((await first)[0])) as {type: string}).type);
+      return socket;
+    }),
+  );
+  expect(said.toSorted()).toEqual(['disconnect', ...Array.from({length: 9}, () => 'hello')]);
+  for (const socket of sockets) socket.terminate();
+});
+
+it('closed, it leaves nothing that keeps a process alive', async () => {
+  await start();
+  const program = `
+    import {startLocalSlack} from './src/playground/slack/local-slack.ts';
+    const slack = await startLocalSlack();
+    await slack.type(slack.users.requester, '/gpu x');
+    await slack.close();
+    process.stdout.write('closed');`;
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
+    cwd: resolve(import.meta.dirname, '../..'),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let closedAt = 0;
+  child.stdout.once('data', () => {
+    closedAt = performance.now();
+  });
+  const [code] = (await once(child, 'exit')) as [number];
+  expect(code).toBe(0);
+  expect(performance.now() - closedAt).toBeLessThan(1500);
 });

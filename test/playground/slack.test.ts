@@ -291,7 +291,7 @@ describe('modals', () => {
     expect(slack.viewOf(approver)).toBeNull();
   });
 
-  it('lets a trigger open one view, and none after 3 s', async () => {
+  it('lets a trigger open one view, and a made-up one none', async () => {
     const errors: unknown[] = [];
     const open = async (app: App, trigger: string): Promise<void> => {
       await app.client.views
@@ -418,6 +418,23 @@ describe('what Slack refuses', () => {
     const posted = await slack.nextPost();
     await bot?.app.client.chat.update({channel: posted.channel, ts: posted.ts, text: 'new text'});
     expect(await slack.nextUpdate()).toMatchObject({text: 'new text', blocks: posted.blocks});
+  });
+});
+
+describe('what a test waits for', () => {
+  it('is handed out once, also when it came before, and says what came instead', async () => {
+    await start(withCard(async () => {}));
+    await slack.type(slack.users.requester, '/gpu one');
+    await slack.type(slack.users.requester, '/gpu two');
+    expect((await slack.nextPost(({text}) => text === 'two')).text).toBe('two');
+    expect((await slack.nextPost()).text).toBe('one');
+    await expect(slack.nextPost(() => true, {withinMs: 50})).rejects.toThrow(
+      'No post came. What came: post (taken) one',
+    );
+    await slack.type(slack.users.requester, '/gpu three');
+    await expect.poll(async () => (await slack.messages()).length).toBe(3);
+    slack.skip();
+    await expect(slack.nextPost(() => true, {withinMs: 50})).rejects.toThrow('No post came');
   });
 });
 

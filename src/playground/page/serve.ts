@@ -58,7 +58,8 @@ export function openPage(deps: {
     answer: async (request, response, path) => {
       if (request.method === 'POST') return act(request, response, path);
       if (path === '/news') return stream(request, response);
-      const file = FILES[path];
+      // A permalink opens the page, which then looks for the message.
+      const file = FILES[path.startsWith('/archives/') ? '/' : path];
       if (file === undefined) return answerJson(response, 404, {error: 'There is nothing here.'});
       response.writeHead(200, {
         'content-type': `${file.type}; charset=utf-8`,

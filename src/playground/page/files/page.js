@@ -18,7 +18,7 @@ const typed = [];
 let recall = 0;
 
 function connect() {
-  const stream = new EventSource('news');
+  const stream = new EventSource('/news');
   stream.addEventListener('open', () => {
     byId('offline').hidden = true;
   });
@@ -47,6 +47,7 @@ function begin(snapshot) {
   byId('hosts').hidden = !snapshot.watchesHosts;
   if (snapshot.hosts !== null) showHosts(snapshot.hosts);
   drawAll();
+  if (location.pathname !== '/') goTo(location.pathname);
 }
 
 function take(news) {
@@ -67,6 +68,7 @@ function take(news) {
       const root = message.thread_ts;
       if (root !== undefined && root !== message.ts) {
         put(byId('log'), messages.get(root));
+        if (message.reply_broadcast === true) put(byId('log'), message);
         if (WIDE.matches && threadTs === null && news.kind === 'reply') openThread(root, false);
         else if (root === threadTs) put(byId('thread-log'), message);
         return;
@@ -86,7 +88,7 @@ function isReply(message) {
 }
 
 function drawAll() {
-  const roots = inOrder((message) => !isReply(message));
+  const roots = inOrder((message) => !isReply(message) || message.reply_broadcast === true);
   byId('log').replaceChildren(...(roots.length === 0 ? [emptyLine()] : roots.map((one) => article(one))));
   showEnd(byId('log'), byId('log').lastElementChild);
   if (threadTs !== null && messages.has(threadTs)) openThread(threadTs, false);
@@ -161,6 +163,9 @@ function article(message, inThread = false) {
         el('time', {class: 'quiet', datetime: at.toISOString()}, at.toLocaleTimeString(undefined, {hour12: false})),
         message.edited === undefined ? null : el('span', {class: 'quiet'}, '(edited)'),
       ),
+      message.reply_broadcast === true && !inThread
+        ? el('p', {class: 'quiet'}, 'replied to a thread, and to the channel')
+        : null,
       ...bodyOf(message),
       replies.length === 0 ? null : replyButton(message, replies),
     ),
@@ -203,6 +208,21 @@ function closeThread(focus = true) {
       ?.focus();
 }
 
+/** `/archives/C…/p1234567890123456`, optionally `?thread_ts=`: the message that a link means. */
+function goTo(path) {
+  const [, channel, whole] = /^\/archives\/(\w+)\/p(\d+)$/.exec(path) ?? [];
+  if (channel === undefined || !names.channels.has(channel)) return;
+  const ts = `${whole.slice(0, -6)}.${whole.slice(-6)}`;
+  const message = messages.get(ts);
+  if (message === undefined) return notice('That message is not here any more.');
+  here = channel;
+  byId('channel').value = channel;
+  if (isReply(message)) threadTs = message.thread_ts;
+  drawAll();
+  const log = isReply(message) ? byId('thread-log') : byId('log');
+  log.querySelector(`[data-ts="${CSS.escape(ts)}"]`)?.focus();
+}
+
 function drawView() {
   const {view, errors} = views.get(me) ?? {view: null, errors: {}};
   const acts = {
@@ -230,7 +250,7 @@ function named(element, block, choice) {
 
 async function send(path, what) {
   notice('');
-  const response = await fetch(path, {
+  const response = await fetch(`/${path}`, {
     method: 'POST',
     headers: {'content-type': 'application/json'},
     body: JSON.stringify({user: me, channel: here, ...what}),
@@ -319,6 +339,12 @@ composer('thread-composer', 'thread-text', () => threadTs);
 byId('thread-close').addEventListener('click', () => closeThread());
 byId('thread').addEventListener('keydown', (event) => {
   if (event.key === 'Escape') closeThread();
+});
+document.addEventListener('click', (event) => {
+  const link = event.target instanceof Element ? event.target.closest('a[href]') : null;
+  if (link === null || link.origin !== location.origin) return;
+  event.preventDefault();
+  goTo(link.pathname);
 });
 byId('hosts').open = WIDE.matches;
 connect();
