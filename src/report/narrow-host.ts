@@ -16,7 +16,7 @@ export function narrowGpus(diagnosis: Diagnosis): readonly Entry[] {
     const use = percent?.known === true ? `${Math.round(percent.value)}%` : '?';
     const figures = `${column(thousandsOr(gpu.usedMiB), 8, 'right')}/${column(thousandsOr(gpu.totalMiB), 8)}`;
     return {
-      lines: [
+      lines: () => [
         `${column(indexOf(gpu), 3)}${figures}${column(use, 5, 'right')} ${STATE_WORD[gpu.state]}`,
         ...holdersOn(gpu, names),
       ],
@@ -47,7 +47,7 @@ function holderEntry(holder: HolderDiagnosis, diagnosis: Diagnosis): Entry {
     .map((gpu) => gpu.index ?? '?');
   const memory = holder.chargedMiB === null ? '' : `, ${thousands(holder.chargedMiB)} MiB`;
   const [lead] = findings;
-  const details = [
+  const details = (): readonly string[] => [
     findings.map((kind) => FINDING_WORD[kind]).join(', '),
     `${whose(holder.ownership)} · up ${span(ageMs)}${gpus.length === 0 ? '' : ` · GPU ${gpus.join(', ')}${memory}`}`,
     ...holder.evidence.map((one) => `· ${safeLine(one.fact, 100)} [${one.source}]`),
@@ -55,9 +55,9 @@ function holderEntry(holder: HolderDiagnosis, diagnosis: Diagnosis): Entry {
     ...(lead === undefined ? [] : [FINDING_MEANING[lead]]),
   ];
   return {
-    lines: [
+    lines: () => [
       ...wrapped(`PID ${process.pid} ${safeLine(titleOf(process), 60)}`),
-      ...details.flatMap((line) => wrapped(`  ${line}`)),
+      ...details().flatMap((line) => wrapped(`  ${line}`)),
     ],
     MiB: holder.chargedMiB,
   };

@@ -39,8 +39,8 @@ export function evidenceEntry(one: Target | Kept, plan: Plan): Entry {
 }
 
 function targetEntry(target: Target, plan: Plan): Entry {
-  const lead = target.findings[0];
-  return entry(target.chargedMiB, [
+  const [lead] = target.findings;
+  return entry(target.chargedMiB, () => [
     `☑ PID ${target.identity.pid} ${safeLine(target.name, 60)}`,
     facts(target, plan, target.findings.map((kind) => FINDING_WORD[kind]).join(', ')),
     `· ${belongingWords(target.belonging)}`,
@@ -52,7 +52,7 @@ function targetEntry(target: Target, plan: Plan): Entry {
 }
 
 function keptEntry(kept: Kept, plan: Plan): Entry {
-  return entry(kept.chargedMiB, [
+  return entry(kept.chargedMiB, () => [
     `${kept.choosable ? '☐' : '🔒'} PID ${kept.pid} ${safeLine(kept.name, 60)}`,
     facts(kept, plan, KEPT_WORD[kept.why]),
     ...(kept.container === null ? [] : [`· stop it with: ${safeLine(kept.container.stopCommand, 80)}`]),
@@ -67,8 +67,14 @@ function facts(one: Target | Kept, plan: Plan, what: string): string {
     .join(' · ');
 }
 
-function entry(MiB: number | null, [head = '', ...details]: readonly string[]): Entry {
-  return {lines: [...wrapped(head), ...details.flatMap((line) => wrapped(`  ${line}`))], MiB};
+function entry(MiB: number | null, all: () => readonly string[]): Entry {
+  return {
+    lines: () => {
+      const [head = '', ...details] = all();
+      return [...wrapped(head), ...details.flatMap((line) => wrapped(`  ${line}`))];
+    },
+    MiB,
+  };
 }
 
 function figure(value: number | null): string {

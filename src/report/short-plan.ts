@@ -3,8 +3,11 @@ import type {Kept, Plan, Target} from '../domain/plan.ts';
 import {type Line, planLines} from './plan-card.ts';
 import {moreLine} from './wrapped.ts';
 
+const MOST_NAME = 200;
+
 /** At most about `room` lines: targets get the larger part, then those that may be chosen, then the locked. */
-export function shortPlanLines(plan: Plan, room: number): readonly string[] {
+export function shortPlanLines(full: Plan, room: number): readonly string[] {
+  const plan = withShortNames(full);
   const whole = planLines(plan);
   if (whole.length <= room) return whole.map(asText);
   const shown = plan.kept.filter((one) => one.why !== 'monitor' && one.why !== 'name-only');
@@ -21,6 +24,13 @@ export function shortPlanLines(plan: Plan, room: number): readonly string[] {
     (some) => entries({...plan, targets: [], kept: some}),
   );
   return [...targets, ...choosable, ...locked, ...whole.slice(-1).map(asText)];
+}
+
+/** A name of 4 KB is cut to some 40 characters anyway; here once, not for each try. */
+function withShortNames(plan: Plan): Plan {
+  const short = <T extends {readonly name: string}>(one: T): T =>
+    one.name.length <= MOST_NAME ? one : {...one, name: one.name.slice(0, MOST_NAME)};
+  return {...plan, targets: plan.targets.map(short), kept: plan.kept.map(short)};
 }
 
 /** The card's lines without its last, which speaks of the whole plan. */

@@ -27,9 +27,9 @@ export function wrapped(line: string, columns = PHONE_COLUMNS): readonly string[
   return at.trim() === '' ? lines : [...lines, at];
 }
 
-/** One entry of a list that may be shortened: its lines, and the memory that it stands for. */
+/** One entry of a list that may be shortened: its lines, made only if it is shown, and the memory that it stands for. */
 export interface Entry {
-  readonly lines: readonly string[];
+  readonly lines: () => readonly string[];
   /** null = no figure. */
   readonly MiB: number | null;
 }
@@ -39,8 +39,9 @@ export function shortened(entries: readonly Entry[], room: number): readonly str
   const lines: string[] = [];
   for (const [at, entry] of entries.entries()) {
     const last = at === entries.length - 1;
-    if (lines.length + entry.lines.length + (last ? 0 : 1) > room) return [...lines, moreLine(entries.slice(at))];
-    lines.push(...entry.lines);
+    const own = entry.lines();
+    if (lines.length + own.length + (last ? 0 : 1) > room) return [...lines, moreLine(entries.slice(at))];
+    lines.push(...own);
   }
   return lines;
 }

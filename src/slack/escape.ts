@@ -39,8 +39,8 @@ export function cutMrkdwn(text: string, limit: number): string {
 const BROADCAST = /@(here|channel|everyone|group)\b/gi;
 
 function redacted(text: string, limit: number): string {
-  // Cut first: the patterns for secrets are slow on one very long word.
-  return safeLine(redactText(safeLine(text, limit)), limit);
+  // Half of a surrogate pair is no Unicode text, and Slack would refuse the whole message for it.
+  return safeLine(redactText(safeLine(text, limit).replaceAll(/\p{Surrogate}/gu, '\ufffd')), limit);
 }
 
 function entities(text: string): string {

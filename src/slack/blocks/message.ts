@@ -17,9 +17,12 @@ export function messageOf(blocks: readonly KnownBlock[]): Message {
   return fitted({text: twinOf(blocks), blocks});
 }
 
-/** `text` is mrkdwn, hostile parts escaped already. Verbatim: Slack then makes no links and mentions of its own. */
+/**
+ * `text` is mrkdwn, hostile parts escaped already. Verbatim: Slack then makes no links and mentions of its own. Text that
+ * is all blank would be refused.
+ */
 export function section(text: string): types.SectionBlock {
-  return {type: 'section', text: {type: 'mrkdwn', text, verbatim: true}};
+  return {type: 'section', text: {type: 'mrkdwn', text: text.trim() === '' ? '(empty)' : text, verbatim: true}};
 }
 
 export function context(...texts: readonly string[]): types.ContextBlock {

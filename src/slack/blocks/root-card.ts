@@ -28,6 +28,7 @@ export interface CardContext {
 
 /** Lines of a plan on the card; the thread has room for more. */
 const PLAN_LINES = 60;
+const WORK_LINES = 12;
 /** A card that moves is edited at least this often, if its writer names no time of its own. */
 const NEXT_UPDATE_MS = 60_000;
 
@@ -92,14 +93,19 @@ function working(run: Run, card: CardContext): readonly KnownBlock[] {
   const decided = decisionLine(run);
   const lines = [
     ...(decided === null ? [] : [decided]),
-    ...workLines(run)
-      .slice(-12)
-      .map((line) => mrkdwn(line, 200)),
+    ...newest(workLines(run)),
     ...(card.progress === null ? [] : [mrkdwn(card.progress.line, 200)]),
     dueLine(card),
   ];
   const stopping = run.events.some((event) => event.kind === 'cancelled');
   return [section(lines.join('\n')), ...(stopping ? [] : stopButton(run))];
+}
+
+/** The last lines hold the newest figures; how many stand before them is said. */
+function newest(lines: readonly string[]): readonly string[] {
+  const before = lines.length - WORK_LINES;
+  const shown = lines.slice(-WORK_LINES).map((line) => mrkdwn(line, 200));
+  return before > 0 ? [`… ${before} more lines in the thread`, ...shown] : shown;
 }
 
 /** A dead bot shows by this: its card says when it should have moved. */

@@ -113,7 +113,7 @@ function found(run: Run, {plan}: EventOf<'planned'>, thread: ThreadContext): Mes
 
 function chosen({plan, digest}: EventOf<'planned'>): Message {
   const names = plan.targets.map((target) => ({
-    lines: [`☑ ${target.identity.pid} ${safeLine(target.name, 28)}`],
+    lines: () => [`☑ ${target.identity.pid} ${safeLine(target.name, 28)}`],
     MiB: target.chargedMiB,
   }));
   return messageOf([
