@@ -14,7 +14,7 @@ import {writeMetadata} from './form-metadata.ts';
 import {openForm} from './forms.ts';
 import {refusal, refuseHere, shortId, unknownRun} from './gate.ts';
 import {go} from './go.ts';
-import {ACTION, readButtonValue} from './ids.ts';
+import {ACTION, readButtonValue, readProposeValue} from './ids.ts';
 import type {Identified} from './people.ts';
 import {askForPlan} from './reclaim.ts';
 
@@ -28,7 +28,7 @@ export interface Click {
 export async function onClick(desk: Desk, asker: Asker, click: Click): Promise<void> {
   const refused = refuseHere(desk, asker, false);
   if (refused !== null) return answer(desk, asker, refused);
-  if (click.actionId === ACTION.propose) return propose(desk, asker, click.value ?? '');
+  if (click.actionId === ACTION.propose) return propose(desk, asker, readProposeValue(click.value) ?? '');
   const value = readButtonValue(click.value);
   const run = value === null ? null : await desk.store.load(value.runId);
   if (value === null || run === null) return answer(desk, asker, unknownRun());

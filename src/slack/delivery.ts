@@ -266,7 +266,7 @@ export function makeDelivery(deps: DeliveryDeps): Delivery {
       for (;;) {
         const card = await store.cardOf(id);
         const leftMs = until - clock.ticks();
-        if (card !== null || leftMs <= 0 || lanes.get(id)?.trouble?.kind === 'no-channel') return card;
+        if (card !== null || leftMs <= 0 || isHopeless(lanes.get(id)?.trouble ?? null)) return card;
         const told = new AbortController();
         const waiters = cardWaiters.get(id) ?? new Set();
         cardWaiters.set(id, waiters);
@@ -304,6 +304,11 @@ function newLane(): Lane {
     lineAtTicks: Number.NEGATIVE_INFINITY,
     latest: null,
   };
+}
+
+/** Waiting would not bring the card. */
+function isHopeless(trouble: ApiTrouble | null): boolean {
+  return trouble?.kind === 'no-channel' || trouble?.kind === 'fatal';
 }
 
 function isBreakGlass(run: Run): boolean {

@@ -1,0 +1,155 @@
+/** Every click and every command is answered, privately, by a sentence with a way on; and none of these signals anything. */
+import {describe, expect, it} from 'vitest';
+import type {LocalSlack} from '../../src/playground/slack/local-slack.ts';
+import type {SlackMessage} from '../../src/playground/slack/news.ts';
+import {ACTION} from '../../src/slack/ids.ts';
+import {HOST, type Rig, startRig} from './rig.ts';
+
+async function waitingCard(rig: Rig): Promise<SlackMessage> {
+  const {slack} = rig;
+  await slack.type(slack.users.requester, `/gpu reclaim ${HOST} match=vllm`);
+  const waits = ({message}: {readonly message: SlackMessage}) => JSON.stringify(message.blocks).includes(ACTION.leave);
+  return (await slack.news.next(['post', 'update'], waits, 'waiting card')).message;
+}
+
+describe('a click that may not decide', () => {
+  it('of a stranger names who may', async () => {
+    const rig = await startRig();
+    const {slack} = rig;
+    const {stranger, approver} = slack.users;
+    const card = await waitingCard(rig);
+    await slack.click(stranger, card.ts, ACTION.terminateThenKill);
+    const told = await slack.nextEphemeral();
+    expect(told.to).toBe(stranger.id);
+    expect(told.text).toContain(`<@${approver.id}>`);
+    expect(await rig.engine.openRuns()).toMatchObject({value: [{phase: 'awaiting-go'}]});
+  });
+
+  it('of a stranger opens no choice either', async () => {
+    const rig = await startRig();
+    const {slack} = rig;
+    const card = await waitingCard(rig);
+    await slack.click(slack.users.stranger, card.ts, ACTION.choose);
+    await slack.nextEphemeral((message) => message.to === slack.users.stranger.id);
+    expect(slack.viewOf(slack.users.stranger)).toBeNull();
+  });
+
+  it('of a person of another workspace is refused, whoever it is', async () => {
+    const rig = await startRig();
+    const {slack} = rig;
+    const card = await waitingCard(rig);
+    await slack.click(slack.users.approver, card.ts, ACTION.terminateThenKill, {teamId: 'T0ELSEWHERE'});
+    expect((await slack.nextEphemeral()).text).toMatch(/own workspace/);
+    expect(rig.executed).toEqual([]);
+  });
+
+  it('after the expiry says that it expired, and the card loses its buttons', async () => {
+    const rig = await startRig();
+    const {slack} = rig;
+    const card = await waitingCard(rig);
+    rig.skip(16 * 60_000);
+    await slack.click(slack.users.approver, card.ts, ACTION.terminateThenKill, {card});
+    expect((await slack.nextEphemeral()).text).toMatch(/expired/);
+    await rig.engine.recover();
+    await slack.nextReply((message) => /Nobody gave the go/.test(message.text));
+    await slack.click(slack.users.approver, card.ts, ACTION.terminateThenKill, {card});
+    expect((await slack.nextEphemeral()).text).toMatch(/expired.*ask again/i);
+    expect(rig.executed).toEqual([]);
+  });
+
+  it('after another’s go names who decided', async () => {
+    const rig = await startRig();
+    const {slack} = rig;
+    const card = await waitingCard(rig);
+    await slack.click(slack.users.approver, card.ts, ACTION.terminateThenKill);
+    await slack.nextUpdate((message) => /reclaimed/.test(message.text));
+    await slack.click(slack.users.stranger, card.ts, ACTION.leave, {card});
+    expect((await slack.nextEphemeral()).text).toContain(`<@${slack.users.approver.id}>`);
+    expect(rig.executed).toHaveLength(1);
+  });
+
+  it('on a card of a run that the store does not know says so', async () => {
+    const rig = await startRig();
+    const {slack} = rig;
+    const card = await waitingCard(rig);
+    const blocks = JSON.parse(JSON.stringify(card.blocks).replaceAll(/[0-9a-f]{12}:/g, '000000000000:'));
+    await slack.click(slack.users.approver, card.ts, ACTION.terminateThenKill, {card: {...card, blocks}});
+    expect((await slack.nextEphemeral()).text).toMatch(/No run belongs/);
+  });
+
+  it('of a group’s member counts, and while Slack does not tell the members nobody is one', async () => {
+    const rig = await startRig({
+      groups: {oncall: ['approver']},
+      policy: (slack: LocalSlack) => ({approvers: slack.groups.map(({id}) => ({kind: 'slack-group', id}))}),
+    });
+    const {slack} = rig;
+    const clear = slack.setFault({
+      kind: 'refuse',
+      method: 'usergroups.users.list',
+      error: 'missing_scope',
+      times: Number.POSITIVE_INFINITY,
+    });
+    const card = await waitingCard(rig);
+    await slack.click(slack.users.approver, card.ts, ACTION.terminateThenKill);
+    await slack.nextEphemeral((message) => /usergroups:read/.test(message.text));
+    clear();
+    rig.skip(61_000);
+    await slack.click(slack.users.approver, card.ts, ACTION.terminateThenKill);
+    await slack.nextUpdate((message) => /reclaimed/.test(message.text));
+  });
+});
+
+describe('a command', () => {
+  it('in another channel is refused with the right one, but help answers', async () => {
+    const rig = await startRig();
+    const {slack} = rig;
+    const channel = slack.channels['random'] ?? slack.channel;
+    await slack.type(slack.users.requester, `/gpu reclaim ${HOST}`, {channel});
+    expect((await slack.nextEphemeral()).text).toContain(`<#${slack.channel.id}>`);
+    await slack.type(slack.users.requester, '/gpu', {channel});
+    expect((await slack.nextEphemeral()).text).toContain('/gpu reclaim');
+    expect(await slack.messages(channel)).toEqual([]);
+  });
+
+  it.each([
+    ['/gpu recliam gpu-07', /reclaim/],
+    ['/gpu reclaim', /needs a host/],
+    ['/gpu reclaim gpu-70', /gpu-07/],
+    ['/gpu reclaim 10.0.0.7', /address/],
+    ['/gpu reclaim gpu-07 gpus=x', /gpus/],
+    ['/gpu pause gpu-07', /no argument/],
+    ['/gpu show zzz', /No run/],
+    ['/gpu probe gpu-07', /terminal/],
+    [`/gpu ${'x'.repeat(10_000)}`, /no command/],
+    ['/gpu hosts', /gpu-07/],
+    ['/gpu runs', /./],
+    ['/gpu status', /gpu-07/],
+    ['/gpu pause', /Paused/],
+    ['/gpu resume', /not an approver|no approver|not paused|Resumed/],
+    ['/gpu help', /\/gpu reclaim/],
+  ])('%s is answered in private', async (text, expected) => {
+    const rig = await startRig();
+    await rig.slack.type(rig.slack.users.stranger, text);
+    const told = await rig.slack.nextEphemeral((message) => expected.test(message.text));
+    expect(told.by).toBe('bot');
+    expect(await rig.slack.messages()).toEqual([]);
+    expect(rig.fatal).toEqual([]);
+  });
+
+  it('for a busy host says who has it, and links to the card', async () => {
+    const rig = await startRig();
+    await waitingCard(rig);
+    await rig.slack.type(rig.slack.users.approver, `/gpu reclaim ${HOST}`);
+    await rig.slack.nextEphemeral((message) => /busy/.test(message.text));
+    await rig.slack.nextEphemeral((message) => /the card/.test(message.text));
+    expect(await rig.slack.messages()).toHaveLength(1);
+  });
+
+  it('works as a mention inside of a thread, where slash commands do not', async () => {
+    const rig = await startRig();
+    const {slack} = rig;
+    const card = await waitingCard(rig);
+    await slack.type(slack.users.stranger, `<@${slack.bot.userId}> hosts`, {threadTs: card.ts});
+    expect((await slack.nextEphemeral()).text).toContain(HOST);
+  });
+});
