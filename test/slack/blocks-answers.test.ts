@@ -221,6 +221,16 @@ describe('one sentence', () => {
       '<@U0ANNA> is no approver; ask <@U0BOB>, <!subteam^S0ONCALL>.',
     ],
     [
+      'takes no id for the start of another',
+      {reason: 'not-an-approver', person: 'slack:U0BO', approvers: ['@U0BOB']} as const,
+      '<@U0BO> is no approver; ask <@U0BOB>.',
+    ],
+    [
+      'takes no id for the start of another, the other way round',
+      {reason: 'not-an-approver', person: 'slack:U0BOB', approvers: ['@U0', '@U0B']} as const,
+      '<@U0BOB> is no approver; ask <@U0>, <@U0B>.',
+    ],
+    [
       'makes no mention of text that others wrote',
       {reason: 'verb-unknown', verb: 'slack:U0EVIL @U0EVIL', nearest: []} as const,
       '"slack:U0EVIL @U0EVIL" is no command; "/gpu help" lists them.',

@@ -48,6 +48,7 @@ export function expectSafe(message: Message): void {
     const rest = text.replaceAll(OURS, '');
     expect(rest).not.toMatch(/[<>]/);
     expect(rest).not.toMatch(INVISIBLE);
+    expect(rest).not.toMatch(/\p{Surrogate}/u);
     expect((text.match(/```/g) ?? []).length % 2).toBe(0);
   }
   for (const text of [message.text, ...mrkdwnIn(message.blocks)]) expect(text).not.toMatch(/&(?!amp;|lt;|gt;)/);

@@ -53,6 +53,7 @@ const WORDS: readonly OutcomeWord[] = [
 function poisoned(text: string, word: OutcomeWord | null): Run {
   const plan: Plan = {
     ...ghostPlan(),
+    host: hostName(text),
     targets: [
       aTarget({
         pid: 7,
@@ -89,19 +90,21 @@ function poisoned(text: string, word: OutcomeWord | null): Run {
     {kind: 'cancelled', atMs: AT, by: `os:${text}`, reason: text},
     {kind: 'denied', atMs: AT, by: GOER, reason: text},
   ];
-  if (word === null) return runOf('executing', ...events);
+  const host = hostName(text);
+  if (word === null) return {...runOf('executing', ...events), host};
   const survivors = [{pid: 7, name: text, observation: 'stuck', findings: [], why: 'stuck-in-kernel'}] as const;
   const gpus = gpuChanges([4, 4, null, 4, 4, 4, 21_630, 4]).map((gpu) => ({
     ...gpu,
     heldBy: [{pid: 7, name: text, chargedMiB: 1}],
   }));
   const because = {reason: 'not-an-approver', person: `os:${text}`, approvers: [`os ${text}`]} as const;
-  return runOf(
+  const closed = runOf(
     'closed',
     ...events,
     {kind: 'closed', atMs: AT, outcome: anOutcome(word, {gpus, survivors, because, freedAfterMs: 3})},
     {kind: 'noted', atMs: AT, note: text},
   );
+  return {...closed, host};
 }
 
 describe('cards of a run that is built from hostile text', () => {
