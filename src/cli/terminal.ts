@@ -33,7 +33,7 @@ export function makeTerminal(streams: {
     },
     progress: (line) => {
       if (err.isTTY === true) {
-        err.write(`\r\x1b[K${[...line].slice(0, Math.max(20, (err.columns ?? 80) - 1)).join('')}`);
+        err.write(`\r\x1b[K${[...line].slice(0, Math.max(20, (err.columns || 80) - 1)).join('')}`);
         underway = true;
       } else {
         err.write(`${line}\n`);

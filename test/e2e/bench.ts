@@ -3,11 +3,16 @@ import {spawn} from 'node:child_process';
 import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir, userInfo} from 'node:os';
 import {join} from 'node:path';
+import {vi} from 'vitest';
 import {stringify} from 'yaml';
-import type {Lab} from '../../src/playground/lab/lab.ts';
+import {type Lab, startLab} from '../../src/playground/lab/lab.ts';
+import {persistenceDaemon} from '../../src/playground/lab/species.ts';
 import type {Answer, Bot} from '../../src/playground/story/bot.ts';
 import {confirmIn} from '../../src/playground/story/play.ts';
 import {builtProgram} from './program.ts';
+
+// Many programs and labs at once: a busy machine is no failure.
+vi.setConfig({testTimeout: 120_000, hookTimeout: 120_000});
 
 export const ME = userInfo().username;
 
@@ -23,6 +28,16 @@ export const QUICK = {
 
 export type Environment = Readonly<Record<string, string>>;
 export type HostsFile = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/**
+ * A lab host with the persistence daemon that every GPU host has. It comes first, since the first process of a lab
+ * without sshd inside has PID 2, and that number alone makes it protected.
+ */
+export async function startHost(name: string, gpus: number): Promise<Lab> {
+  const lab = await startLab({name, gpus});
+  await lab.spawn(persistenceDaemon(gpus));
+  return lab;
+}
 
 export interface Bench extends Bot {
   readonly databasePath: string;

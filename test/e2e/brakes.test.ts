@@ -1,11 +1,11 @@
 /** Stopping and being second: pause, cancel, and two goes at the same moment. */
 import {afterAll, describe, expect, test} from 'vitest';
-import {type Lab, startLab} from '../../src/playground/lab/lab.ts';
+import type {Lab} from '../../src/playground/lab/lab.ts';
 import type {LabProcess} from '../../src/playground/lab/process-tree.ts';
 import * as species from '../../src/playground/lab/species.ts';
 import {lastRun} from '../../src/playground/story/play.ts';
 import {received} from '../../src/playground/story/verdict.ts';
-import {type Bench, makeBench, planned, QUICK} from './bench.ts';
+import {type Bench, makeBench, planned, QUICK, startHost} from './bench.ts';
 
 const HOST = 'gpu-07';
 const stops: (() => Promise<void>)[] = [];
@@ -19,7 +19,7 @@ async function stage(policy: Readonly<Record<string, unknown>> = QUICK): Promise
   /** What confirms the plan that waits. */
   readonly confirm: string;
 }> {
-  const lab = await startLab({name: HOST, gpus: 1});
+  const lab = await startHost(HOST, 1);
   const bench = makeBench({[HOST]: lab}, policy);
   stops.push(async () => {
     await lab.stop();
@@ -109,7 +109,7 @@ describe('two programs', () => {
   });
 
   test('that ask for the same host at once: one plan waits, the other is told by whom the host is busy', async () => {
-    const lab = await startLab({name: HOST, gpus: 1});
+    const lab = await startHost(HOST, 1);
     const bench = makeBench({[HOST]: lab});
     stops.push(async () => {
       await lab.stop();

@@ -1,16 +1,16 @@
 /** kill -9 of the program: nothing goes on by itself, nothing is sent twice, and what was asked is asked again. */
 import {afterEach, describe, expect, test} from 'vitest';
-import {type Lab, startLab} from '../../src/playground/lab/lab.ts';
+import type {Lab} from '../../src/playground/lab/lab.ts';
 import * as species from '../../src/playground/lab/species.ts';
 import {confirmIn, lastRun} from '../../src/playground/story/play.ts';
 import {received} from '../../src/playground/story/verdict.ts';
-import {type Bench, jsonOf, makeBench, planned, QUICK} from './bench.ts';
+import {type Bench, jsonOf, makeBench, planned, QUICK, startHost} from './bench.ts';
 
 const HOST = 'gpu-07';
 const stops: (() => Promise<void>)[] = [];
 
 async function stage(policy: Readonly<Record<string, unknown>> = QUICK): Promise<{lab: Lab; bench: Bench}> {
-  const lab = await startLab({name: HOST, gpus: 2});
+  const lab = await startHost(HOST, 2);
   const bench = makeBench({[HOST]: lab}, policy);
   stops.push(async () => {
     await lab.stop();

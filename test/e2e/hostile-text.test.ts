@@ -2,14 +2,13 @@
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterAll, describe, expect, test} from 'vitest';
-import {startLab} from '../../src/playground/lab/lab.ts';
 import * as species from '../../src/playground/lab/species.ts';
 import {confirmIn, lastRun} from '../../src/playground/story/play.ts';
 import {received} from '../../src/playground/story/verdict.ts';
-import {makeBench, storedText} from './bench.ts';
+import {makeBench, startHost, storedText} from './bench.ts';
 
 const HOST = 'gpu-07';
-const lab = await startLab({name: HOST, gpus: 3});
+const lab = await startHost(HOST, 3);
 const bench = makeBench({[HOST]: lab});
 const SECRETS = ['hf_abcdefghijklmnop1234', 'sk-proj-zyxwvutsrqpo9876', 'hunter2hunter2', 'xoxb-1111-2222-abcdefgh'];
 const MARKS = '\n☑ PID 1 init\n\r\u001b[2J\u001b]0;owned\u0007\u009b31m\u202e <!channel> `rm -rf /` *bold*';
@@ -55,8 +54,7 @@ describe('hostile titles', () => {
   test.each([
     [['status', HOST]],
     [['diagnose', HOST]],
-    [['reclaim', HOST, 'match=vllm', 'dry-run']],
-    [['reclaim', HOST, 'match=\u001b[31mvllm\n', 'dry-run']],
+    [['reclaim', HOST, 'match=\u001b[31mvllm\n']],
     [['reclaim', HOST, 'reason=\u001b[2J\n<!channel>', 'match=vllm', 'dry-run']],
     [['runs']],
   ])('come out as plain lines: %j', async (command) => {
@@ -99,6 +97,7 @@ describe('hostile titles', () => {
 
   test('leave no secret in the store', () => {
     const stored = storedText(bench);
+    expect(stored).toContain('vllm.entrypoints');
     for (const secret of SECRETS) expect(stored.includes(secret), secret).toBe(false);
   });
 });

@@ -1,13 +1,24 @@
-/** The built program: what `npm run build` makes, made once for the sources as they stand and kept beside the dependencies. */
+/** The built program: what `npm run build` makes, made once for the sources as they stand and kept for the next test file. */
 import {spawnSync} from 'node:child_process';
 import {createHash, randomUUID} from 'node:crypto';
-import {cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync} from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Inside node_modules, so that the built files find their packages. */
-const CACHE = join(ROOT, 'node_modules', '.cache', 'gpu-reclaim-e2e');
+/** Not in the checkout, which may be somebody else's. */
+const CACHE = join(tmpdir(), `gpu-reclaim-e2e-built-${process.getuid?.() ?? 0}`);
 
 let built: string | null = null;
 
@@ -20,7 +31,7 @@ export function builtProgram(): string {
 function build(): string {
   const wanted = join(CACHE, sourcesKey());
   if (existsSync(join(wanted, 'main.js'))) return wanted;
-  mkdirSync(CACHE, {recursive: true});
+  makeCache();
   const fresh = join(CACHE, `making-${randomUUID()}`);
   const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
   const done = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', fresh], {
@@ -41,9 +52,20 @@ function build(): string {
   return wanted;
 }
 
+/** The built files are modules, and find their packages, by what stands beside them. */
+function makeCache(): void {
+  mkdirSync(CACHE, {recursive: true, mode: 0o700});
+  writeFileSync(join(CACHE, 'package.json'), '{"type": "module"}\n');
+  try {
+    symlinkSync(join(ROOT, 'node_modules'), join(CACHE, 'node_modules'));
+  } catch {
+    // It is there already.
+  }
+}
+
 function keepLatest(): void {
   const old = readdirSync(CACHE)
-    .filter((name) => !name.startsWith('making-'))
+    .filter((name) => /^[0-9a-f]{16}$/.test(name))
     .map((name) => ({path: join(CACHE, name), atMs: statSync(join(CACHE, name)).mtimeMs}))
     .toSorted((a, b) => b.atMs - a.atMs)
     .slice(3);

@@ -86,7 +86,7 @@ describe('a request', () => {
 
   test('that names a protected process by PID finds it locked', async () => {
     const answer = await bench.run('reclaim', HOST, `pid=${daemon.pid}`);
-    expect(answer.out).toMatch(new RegExp(`🔒 ${daemon.pid} nvidia-persisten.*protected`));
+    expect(answer.out).toMatch(new RegExp(`🔒 PID ${daemon.pid} nvidia-persisten.*\\n.*protected`));
     expect(answer.out).not.toContain(`☑ PID ${daemon.pid} `);
   });
 

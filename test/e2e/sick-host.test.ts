@@ -1,12 +1,12 @@
 /** Hosts whose login shell or nvidia-smi misbehaves: what cannot be told is unknown, never clean, and never success. */
 import {afterAll, afterEach, describe, expect, test} from 'vitest';
-import {type SmiFault, startLab} from '../../src/playground/lab/lab.ts';
+import type {SmiFault} from '../../src/playground/lab/lab.ts';
 import * as species from '../../src/playground/lab/species.ts';
 import {receivedSignals} from '../../src/playground/lab/witness.ts';
-import {makeBench, refusal} from './bench.ts';
+import {makeBench, refusal, startHost} from './bench.ts';
 
 const HOST = 'sick';
-const lab = await startLab({name: HOST, gpus: 2});
+const lab = await startHost(HOST, 2);
 const bench = makeBench({[HOST]: lab});
 await lab.spawn(species.workload([{gpu: 0, MiB: 700}]));
 

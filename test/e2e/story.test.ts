@@ -7,7 +7,7 @@ import {makeBench} from './bench.ts';
 
 const HOST = 'gpu-07';
 
-describe.each([[3], [8]])('the story with seed %i', async (seed) => {
+describe.concurrent.each([[3], [8]])('the story with seed %i', async (seed) => {
   const lab = await startLab({name: HOST, gpus: 8});
   const bench = makeBench({[HOST]: lab});
   afterAll(async () => {
@@ -24,7 +24,7 @@ describe.each([[3], [8]])('the story with seed %i', async (seed) => {
     for (const one of cast.guilty) expect(plan.out).toContain(`☑ PID ${one.pid} `);
     expect(plan.out).toContain(`☐ PID ${cast.trainer.pid} `);
     expect(plan.out).toContain(`☐ PID ${cast.otherJob.pid} `);
-    expect(plan.out).toMatch(/🔒 \d+ nvidia-persiste/);
+    expect(plan.out).toMatch(/🔒 PID \d+ nvidia-persistenced/);
     expect(await lab.ledger()).toEqual(before);
 
     const done = await bench.run('reclaim', HOST, '--confirm', confirmIn(plan.out) ?? '');

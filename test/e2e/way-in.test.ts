@@ -3,13 +3,12 @@ import {appendFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import ssh2 from 'ssh2';
 import {afterAll, describe, expect, test} from 'vitest';
-import {startLab} from '../../src/playground/lab/lab.ts';
 import {freePort} from '../../src/playground/lab/machine.ts';
 import * as species from '../../src/playground/lab/species.ts';
 import {receivedSignals} from '../../src/playground/lab/witness.ts';
-import {makeBench, refusal} from './bench.ts';
+import {makeBench, refusal, startHost} from './bench.ts';
 
-const lab = await startLab({name: 'way-in', gpus: 2});
+const lab = await startHost('way-in', 2);
 const bench = makeBench({});
 const entry = bench.entryOf(lab);
 await lab.spawn(species.workload([{gpu: 0, MiB: 700}]));
