@@ -279,6 +279,10 @@ describe('the channel', () => {
     expect(heard).toBe(expected);
   });
 
+  it('hears of a go without a second approver', () => {
+    expect(broadcasts(waitingRun, {...approved, breakGlass: true, reason: 'prod is down'})).toBe(true);
+  });
+
   it('hears of no other event', () => {
     expect(
       reclaimedRun()

@@ -79,8 +79,12 @@ export function threadReplies(run: Run, event: RunEvent, thread: ThreadContext =
   }
 }
 
-/** Whether this reply also goes to the channel: only a final outcome that failed, is partial, or took long. */
+/**
+ * Whether this reply also goes to the channel: a final outcome that failed, is partial, or took long; and a go without a
+ * second approver, which everybody must hear of.
+ */
 export function broadcasts(run: Run, event: RunEvent): boolean {
+  if (event.kind === 'approved') return event.breakGlass;
   if (event.kind !== 'closed') return false;
   switch (event.outcome.word) {
     case 'partly':
