@@ -98,6 +98,11 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
     autoReconnectEnabled: false,
     clientPingTimeout: options.pingTimeoutMs,
     logger,
+    // The library's own may ack once more, and nobody hears when that fails: it would end the process.
+    processEventErrorHandler: async ({error}) => {
+      log.error({error: error.stack ?? error.message}, 'a delivery of Slack was not handled');
+      return false;
+    },
     // Its own object: the library writes into it.
     installerOptions: {clientOptions: {...clientOptions, retryConfig: {retries: 0}}},
   });
