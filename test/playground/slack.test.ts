@@ -172,7 +172,7 @@ describe('clicks', () => {
     await expect(slack.click(slack.users.stranger, posted.ts, 'kill')).rejects.toThrow('there are none');
   });
 
-  it('keeps a click that the dialog denied, and an action differs from the last by its action_ts', async () => {
+  it('keeps a click that the dialog denied, and brings three at once', async () => {
     const stamps: string[] = [];
     await start(
       withCard(async (body) => {

@@ -2,7 +2,7 @@
 import {readFileSync} from 'node:fs';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {Named, SlackPerson, Workspace} from '../slack/cast.ts';
-import {isObject, type Json} from '../slack/check-blocks.ts';
+import {isObject, type Json} from '../slack/check-elements.ts';
 import type {Ephemerals} from '../slack/ephemerals.ts';
 import type {Answers} from '../slack/form.ts';
 import {answerJson, bodyOf} from '../slack/http.ts';

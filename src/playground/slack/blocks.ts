@@ -1,6 +1,6 @@
 /** Reading and completing stored blocks: ids that Slack deals out itself, and the element that somebody clicks. */
 import {randomBytes} from 'node:crypto';
-import {isObject, type Json} from './check-blocks.ts';
+import {isObject, type Json} from './check-elements.ts';
 
 export interface Placed {
   readonly blockId: string;

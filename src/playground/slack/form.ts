@@ -1,7 +1,7 @@
 /** What a person fills into a modal, in the shape in which Slack hands it over. */
 import type {ViewOutput, ViewStateValue} from '@slack/bolt';
 import {elementsOf, optionsOf, type Placed} from './blocks.ts';
-import {isObject, type Json} from './check-blocks.ts';
+import {isObject, type Json} from './check-elements.ts';
 
 /**
  * Answers by `block_id/action_id`, or by either alone where that names one: a text, the value of an option, or a list of

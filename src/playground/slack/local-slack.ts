@@ -15,7 +15,7 @@ import {
   type WorkspaceOptions,
   workspaceOf,
 } from './cast.ts';
-import {isObject} from './check-blocks.ts';
+import {isObject} from './check-elements.ts';
 import {openEphemerals} from './ephemerals.ts';
 import {type Fault, openFaults} from './faults.ts';
 import type {Answers} from './form.ts';
@@ -186,6 +186,10 @@ export async function startLocalSlack(options: LocalSlackOptions = {}): Promise<
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port ?? 0, '127.0.0.1', resolve);
+  }).catch(async (error: unknown) => {
+    sockets.close();
+    await keeper.close();
+    throw error;
   });
   host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   keeper.answerAs(base());

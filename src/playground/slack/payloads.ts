@@ -11,7 +11,7 @@ import type {
   ViewSubmitAction,
 } from '@slack/bolt';
 import type {Named, SlackPerson, Workspace} from './cast.ts';
-import type {Json} from './check-blocks.ts';
+import type {Json} from './check-elements.ts';
 import type {SlackMessage} from './news.ts';
 
 /** Who acts, from which workspace, and the keys to answer with. */

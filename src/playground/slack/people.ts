@@ -2,7 +2,7 @@
 import type {ViewOutput} from '@slack/bolt';
 import {type ConfirmText, confirmOf, elementsOf, type Placed} from './blocks.ts';
 import {type Named, type SlackPerson, tokenOf, type Workspace} from './cast.ts';
-import {isObject, type Json} from './check-blocks.ts';
+import {isObject, type Json} from './check-elements.ts';
 import type {Ephemerals} from './ephemerals.ts';
 import {type Answers, chosenIn, fillIn, missingIn} from './form.ts';
 import type {Newsroom, SlackMessage} from './news.ts';
@@ -20,6 +20,7 @@ import {isShowable, type ResponseUrls} from './response-urls.ts';
 import type {Screens} from './screens.ts';
 import type {Delivery, Sockets} from './sockets.ts';
 import type {StateKeeper} from './state-keeper.ts';
+import {followAnswer} from './view-answer.ts';
 import type {WebApi} from './web-api.ts';
 
 /** What became of what a person did. `not-sent`: Slack's own client kept it (dialog denied, required field empty). */
@@ -189,7 +190,7 @@ export function gather(deps: {
         screens.say(person.id, {'': 'We had some trouble connecting. Try again?'});
         return done;
       }
-      await follow(person, view, done.response);
+      await followAnswer({api, screens}, person.id, view, done.response);
       return done;
     },
 
@@ -197,48 +198,11 @@ export function gather(deps: {
       const view = screens.top(person.id);
       if (view === null) return {outcome: 'not-sent', why: 'no modal is open'};
       if (view.clear_on_close) screens.clear(person.id);
-      else screens.pop(person.id);
+      else screens.leave(person.id, view.id);
       if (!view.notify_on_close) return {outcome: 'not-sent', why: 'the app did not ask to be told'};
       return sockets.deliver('interactive', viewClosed(await act(person), view, view.clear_on_close));
     },
   };
-
-  /** The four response actions, and the plain ack that closes the view. */
-  async function follow(person: SlackPerson, view: ViewOutput, response: unknown): Promise<void> {
-    const how = isObject(response) ? response['response_action'] : undefined;
-    const body: Json = isObject(response) ? response : {};
-    const trouble = (why: string): void => screens.say(person.id, {'': `We had some trouble connecting (${why}).`});
-    switch (how) {
-      case undefined:
-        screens.pop(person.id);
-        return;
-      case 'clear':
-        screens.clear(person.id);
-        return;
-      case 'errors': {
-        const errors = isObject(body['errors']) ? body['errors'] : {};
-        const inputs = new Set(view.blocks.filter(({type}) => type === 'input').map(({block_id: id}) => id ?? ''));
-        const unknown = Object.keys(errors).filter((id) => !inputs.has(id));
-        if (unknown.length > 0 || Object.keys(errors).length === 0)
-          trouble(`errors for ${unknown.join(', ') || 'nothing'}`);
-        else screens.say(person.id, Object.fromEntries(Object.entries(errors).map(([id, text]) => [id, String(text)])));
-        return;
-      }
-      case 'update': {
-        const answer = await api.asBot('views.update', {view_id: view.id, view: body['view']});
-        if (!answer.ok) trouble(String(answer.error));
-        return;
-      }
-      case 'push': {
-        const trigger = await screens.trigger(person.id, view.id);
-        const answer = await api.asBot('views.push', {trigger_id: trigger, view: body['view']});
-        if (!answer.ok) trouble(String(answer.error));
-        return;
-      }
-      default:
-        trouble(`unknown response_action ${String(how)}`);
-    }
-  }
 }
 
 /** `@name` and `#channel` become ids, as a command with `should_escape` gets them. */

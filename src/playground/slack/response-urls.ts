@@ -2,7 +2,8 @@
 import {randomUUID} from 'node:crypto';
 import {withIds} from './blocks.ts';
 import type {Workspace} from './cast.ts';
-import {checkBlocks, isObject, type Json} from './check-blocks.ts';
+import {checkBlocks} from './check-blocks.ts';
+import {isObject, type Json} from './check-elements.ts';
 import type {Ephemerals} from './ephemerals.ts';
 import type {WebApi} from './web-api.ts';
 

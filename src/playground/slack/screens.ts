@@ -4,7 +4,7 @@
  */
 import type {ViewOutput} from '@slack/bolt';
 import {withIds} from './blocks.ts';
-import {isObject, type Json} from './check-blocks.ts';
+import {isObject, type Json} from './check-elements.ts';
 import type {Newsroom} from './news.ts';
 import type {StateKeeper} from './state-keeper.ts';
 
@@ -17,8 +17,8 @@ export interface Screens {
   top(user: string): ViewOutput | null;
   owner(viewId: string): string | null;
   say(user: string, errors: Readonly<Record<string, string>>): void;
-  /** Takes the top view away. */
-  pop(user: string): void;
+  /** Takes this view away; what the app put above it in the meantime stays. */
+  leave(user: string, viewId: string): void;
   clear(user: string): void;
 }
 
@@ -62,7 +62,11 @@ export function openScreens(keeper: Pick<StateKeeper, 'call'>, botToken: string,
     top: (user) => stackOf(user).at(-1) ?? null,
     owner,
     say: (user, errors) => put(user, stackOf(user), errors),
-    pop: (user) => put(user, stackOf(user).slice(0, -1)),
+    leave: (user, viewId) =>
+      put(
+        user,
+        stackOf(user).filter(({id}) => id !== viewId),
+      ),
     clear: (user) => put(user, []),
   };
 }

@@ -5,7 +5,8 @@
 
 import {withIds} from './blocks.ts';
 import type {Workspace} from './cast.ts';
-import {charactersOf, checkBlocks, checkView, isObject, type Json, MESSAGE_CHARACTERS} from './check-blocks.ts';
+import {charactersOf, checkBlocks, checkView, MESSAGE_CHARACTERS} from './check-blocks.ts';
+import {isObject, type Json} from './check-elements.ts';
 import type {Ephemerals} from './ephemerals.ts';
 import type {Newsroom, SlackMessage} from './news.ts';
 import type {Screens} from './screens.ts';
