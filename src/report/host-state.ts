@@ -1,5 +1,5 @@
 /** A diagnosis as words: per GPU state and figures, then every holder with its evidence. */
-import type {Diagnosis, GpuAccount, HolderDiagnosis} from '../domain/diagnosis.ts';
+import type {Diagnosis, GpuReason, HolderDiagnosis} from '../domain/diagnosis.ts';
 import {titleOf} from '../domain/roles.ts';
 import {plural, ranges, span, thousands} from './amounts.ts';
 import {whose} from './plan-card.ts';
@@ -40,7 +40,7 @@ export function gpuNotes(diagnosis: Diagnosis): readonly string[] {
     for (const reason of gpu.reasons) byReason.set(reason, [...(byReason.get(reason) ?? []), gpu.index ?? -1]);
   }
   const notes = [...byReason].map(
-    ([reason, indexes]) => `GPU ${ranges(indexes)}: ${GPU_REASON[reason as GpuAccount['reasons'][number]]}`,
+    ([reason, indexes]) => `GPU ${ranges(indexes)}: ${reasonWords(reason as GpuReason, diagnosis)}`,
   );
   const unexplained = diagnosis.gpus.filter((gpu) => (gpu.unexplainedMiB ?? 0) > gpu.baselineMiB);
   for (const gpu of unexplained)
@@ -53,6 +53,13 @@ export function gpuNotes(diagnosis: Diagnosis): readonly string[] {
       `Reading stood still at PID ${ranges(diagnosis.snapshot.sight.stuckAt)}: that process is stuck in the kernel`,
     );
   return notes;
+}
+
+/** Root is told how many it was refused; anybody else, what would show them. */
+function reasonWords(reason: GpuReason, diagnosis: Diagnosis): string {
+  const {euid, unreadableFdFolders} = diagnosis.snapshot.sight;
+  if (reason !== 'not-all-readable' || euid !== 0) return GPU_REASON[reason];
+  return `${plural(unreadableFdFolders, 'process', 'processes')} could not be read, even by root`;
 }
 
 /** Each holder: what it is, what it holds, and where that was read. */
