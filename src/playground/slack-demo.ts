@@ -115,6 +115,11 @@ export function playPage(options: SlackDemoOptions): Promise<number> {
   });
 }
 
+/** The same stage for somebody else's hands: a browser that is driven. */
+export function playOnPage(options: SlackDemoOptions, play: (slack: LocalSlack) => Promise<number>): Promise<number> {
+  return onStage(options, {}, ({slack}) => play(slack));
+}
+
 /** Channel and threads as text, as a person would read them, once the last report has come. */
 async function printChannel(slack: LocalSlack): Promise<void> {
   const over = (await slack.messages()).some(isOver);

@@ -1,0 +1,48 @@
+/** The README's pictures: the story played on the page in a real browser. `npm run screenshots` writes docs/*.png. */
+import {mkdirSync} from 'node:fs';
+import {chromium} from 'playwright-core';
+import {playOnPage} from './slack-demo.ts';
+import {HOST, say} from './stage.ts';
+
+const WIDE = {width: 1280, height: 860};
+const PHONE = {width: 390, height: 844};
+
+process.exitCode = await playOnPage({seed: 1, kind: undefined, port: 0}, async (slack) => {
+  mkdirSync('docs', {recursive: true});
+  const browser = await chromium.launch({
+    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+  try {
+    const page = await browser.newPage({viewport: WIDE});
+    await page.goto(slack.url);
+    await page.getByRole('textbox').first().fill(`/gpu reclaim ${HOST} match=vllm`);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', {name: /Terminate, then kill -9/}).waitFor();
+    await page.screenshot({path: 'docs/page-plan.png'});
+    const card = (await slack.messages()).at(-1);
+    if (card === undefined) throw new Error('no card came');
+    await slack.click(slack.users.approver, card.ts, 'go_terminate_then_kill');
+    await slack.nextReply((message) => message.text.includes('GPUs free now'), {withinMs: 60_000});
+    await page
+      .getByText(/\d+ repl(y|ies)/)
+      .first()
+      .click();
+    await page.getByText('GPUs free now').last().waitFor();
+    await page.screenshot({path: 'docs/page-report.png'});
+    await page.setViewportSize(PHONE);
+    await page.screenshot({path: 'docs/page-phone.png'});
+    say('docs/page-plan.png, docs/page-report.png, docs/page-phone.png');
+    return 0;
+  } finally {
+    await browser.close();
+  }
+});
