@@ -81,7 +81,9 @@ describe('while Slack is down', () => {
     const {slack} = rig;
     slack.setFault({kind: 'refuse', method: 'chat.postMessage', error: 'invalid_blocks'});
     await slack.type(slack.users.requester, `/gpu reclaim ${HOST} match=vllm`);
-    expect((await slack.nextPost()).text).toContain(HOST);
+    const post = await slack.nextPost();
+    expect(post.text).toContain(HOST);
+    expect(post.blocks ?? []).toEqual([]);
   });
 
   it.each(['invalid_auth', 'account_inactive', 'missing_scope'])(
@@ -142,6 +144,8 @@ describe('started again', () => {
     await slack.click(slack.users.approver, card.ts, ACTION.terminateThenKill);
     await slack.nextUpdate((message) => /reclaimed/.test(message.text));
     expect(await slack.messages()).toHaveLength(1);
+    // The card says it first; the thread follows.
+    await expect.poll(() => rig.store.pendingOutbox(10)).toEqual([]);
     const thread = await slack.thread(card.ts);
     expect(new Set(thread.map((message) => message.text)).size).toBe(thread.length);
   });
