@@ -244,6 +244,35 @@ describe.skipIf(!has)('the page (needs chromium: apt-get install chromium)', () 
     await focused.waitFor();
   });
 
+  it('follows new replies below a tall one, unless the reader has scrolled away', async () => {
+    await begin();
+    const {chat} = bot.app.client;
+    const channel = slack.channel.id;
+    const root = await chat.postMessage({channel, text: 'the root'});
+    const reply = (text: string) => chat.postMessage({channel, thread_ts: root.ts ?? '', text});
+    const page = await open(1280, 600);
+    await reply(`tall one\n${'line\n'.repeat(60)}`);
+    const thread = page.locator('#thread-log');
+    await thread.getByText('tall one').waitFor();
+    const inSight = (text: string) =>
+      page.evaluate<boolean>(`(() => {
+        const log = document.getElementById('thread-log').getBoundingClientRect();
+        const one = [...document.querySelectorAll('#thread-log .message')].find((each) => each.textContent.includes('${text}'));
+        const box = one.getBoundingClientRect();
+        return box.top >= log.top - 1 && box.top < log.bottom;
+      })()`);
+    expect(await inSight('tall one')).toBe(true);
+    await reply('the report');
+    await thread.getByText('the report').waitFor();
+    expect(await inSight('the report')).toBe(true);
+    await thread.hover();
+    await page.mouse.wheel(0, -4000);
+    await expect.poll(() => inSight('the root')).toBe(true);
+    await reply('one more');
+    await thread.getByText('one more').waitFor();
+    expect(await inSight('the root')).toBe(true);
+  });
+
   it('lets no other site act through it', async () => {
     await begin();
     const body = JSON.stringify({

@@ -15,10 +15,12 @@ let urls: ResponseUrls;
 beforeEach(() => {
   nowMs = 1_000;
   urls = openResponseUrls({
-    workspace,
     ephemerals,
     api: {
-      asBot: async () => ({ok: true, ts: '1.000001'}),
+      asBot: async (_method, {channel, text}) => {
+        ephemerals.add(user, 'bot', {ts: '1.000001', channel: String(channel), text: String(text), user: 'U0BOT'});
+        return {ok: true, message_ts: '1.000001'};
+      },
       call: async () => ({ok: false}),
       marked: () => {
         throw new Error('not asked for here');

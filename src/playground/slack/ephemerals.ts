@@ -5,8 +5,8 @@ export interface Ephemerals {
   add(
     to: string,
     by: Ephemeral['by'],
-    fields: Pick<SlackMessage, 'channel' | 'text' | 'user'> &
-      Partial<Pick<SlackMessage, 'ts' | 'blocks' | 'thread_ts'>>,
+    fields: Pick<SlackMessage, 'ts' | 'channel' | 'text' | 'user'> &
+      Partial<Pick<SlackMessage, 'blocks' | 'thread_ts'>>,
   ): Ephemeral;
   replace(ts: string, fields: Partial<Pick<SlackMessage, 'text' | 'blocks'>>): void;
   remove(ts: string): void;
@@ -18,13 +18,10 @@ export interface Ephemerals {
 
 export function openEphemerals(news: Newsroom): Ephemerals {
   const kept = new Map<string, Ephemeral>();
-  let last = 0;
   return {
     add: (to, by, fields) => {
-      last += 1;
-      const ts = fields.ts ?? `${Math.floor(Date.now() / 1000)}.9${String(last).padStart(5, '0')}`;
-      const message: Ephemeral = {type: 'message', ...fields, ts, to, by};
-      kept.set(ts, message);
+      const message: Ephemeral = {type: 'message', ...fields, to, by};
+      kept.set(message.ts, message);
       news.tell({kind: 'ephemeral', message});
       return message;
     },

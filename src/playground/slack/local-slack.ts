@@ -130,7 +130,7 @@ export async function startLocalSlack(options: LocalSlackOptions = {}): Promise<
   let host = '';
   const base = (): string => `http://${host}`;
   const api = openWebApi({workspace, scopes, keeper, news, ephemerals, screens, sockets, host: () => host});
-  const responses = openResponseUrls({workspace, ephemerals, api, base, now: Date.now});
+  const responses = openResponseUrls({ephemerals, api, base, now: Date.now});
   const people = gather({
     workspace,
     commands: options.commands ?? ['/gpu'],

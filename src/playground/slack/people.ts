@@ -81,14 +81,22 @@ export function gather(deps: {
     teamId: teamId ?? workspace.team.id,
     triggerId: await screens.trigger(person.id, viewId),
   });
-  const tellOnly = (person: SlackPerson, channel: Named, text: string): void => {
-    ephemerals.add(person.id, 'slack', {channel: channel.id, user: 'USLACKBOT', text});
+  /** Slack's own word to one person. emulate deals out its ts, so that it stands where it belongs. */
+  const tellOnly = async (person: SlackPerson, channel: Named, text: string): Promise<void> => {
+    const answer = await keeper.call('chat.postEphemeral', {channel: channel.id, user: person.id, text});
+    if (!answer.ok) throw new Error(`Internal error: not told: ${answer.error}`);
+    ephemerals.add(person.id, 'slack', {
+      channel: channel.id,
+      user: 'USLACKBOT',
+      text,
+      ts: String(answer['message_ts']),
+    });
   };
 
   const command = async (person: SlackPerson, channel: Named, text: string, teamId?: string): Promise<Done> => {
     const [, name = '', rest = ''] = /^(\/\S*)\s*([\s\S]*)$/.exec(text) ?? [];
     if (!deps.commands.includes(name)) {
-      tellOnly(person, channel, `${name} is not a valid command.`);
+      await tellOnly(person, channel, `${name} is not a valid command.`);
       return {outcome: 'not-sent', why: 'no such command'};
     }
     const origin = {user: person.id, channel: channel.id, ts: null};
@@ -99,7 +107,7 @@ export function gather(deps: {
       responseUrl: responses.create(origin),
     });
     const done = await sockets.deliver('slash_commands', payload);
-    if (done.outcome !== 'acked') tellOnly(person, channel, `${name} failed with the error "${done.outcome}"`);
+    if (done.outcome !== 'acked') await tellOnly(person, channel, `${name} failed with the error "${done.outcome}"`);
     else if (isShowable(done.response)) await responses.show(origin, done.response);
     return done;
   };
@@ -128,7 +136,7 @@ export function gather(deps: {
     type: async (person, text, {channel, threadTs, teamId}) => {
       if (text.startsWith('/') && threadTs === undefined) return command(person, channel, text, teamId);
       if (text.startsWith('/')) {
-        tellOnly(person, channel, `${text.split(/\s/)[0]} is not supported in threads. Sorry!`);
+        await tellOnly(person, channel, `${text.split(/\s/)[0]} is not supported in threads. Sorry!`);
         return {outcome: 'not-sent', why: 'commands do not work in threads'};
       }
       const thread = threadTs === undefined ? {} : {thread_ts: threadTs};
@@ -166,7 +174,8 @@ export function gather(deps: {
         messageAction(doing, {action, message, channel, ephemeral, responseUrl}),
       );
       // Slack puts a small warning beside the button; here it is a line of its own.
-      if (done.outcome !== 'acked') tellOnly(person, channel, `The app did not answer the click (${done.outcome})`);
+      if (done.outcome !== 'acked')
+        await tellOnly(person, channel, `The app did not answer the click (${done.outcome})`);
       return done;
     },
 

@@ -1,7 +1,6 @@
 /** `response_url`: five answers in 30 minutes; ephemeral unless told otherwise; may replace or delete what it belongs to. */
 import {randomUUID} from 'node:crypto';
 import {withIds} from './blocks.ts';
-import type {Workspace} from './cast.ts';
 import {checkBlocks} from './check-blocks.ts';
 import {isObject, type Json} from './check-elements.ts';
 import type {Ephemerals} from './ephemerals.ts';
@@ -26,13 +25,12 @@ const USES = 5;
 const LIFE_MS = 30 * 60_000;
 
 export function openResponseUrls(deps: {
-  readonly workspace: Workspace;
   readonly ephemerals: Ephemerals;
   readonly api: WebApi;
   readonly base: () => string;
   readonly now: () => number;
 }): ResponseUrls {
-  const {workspace, ephemerals, api} = deps;
+  const {ephemerals, api} = deps;
   const open = new Map<
     string,
     {readonly origin: Origin; readonly endsAtMs: number; uses: number; lastTs: string | null}
@@ -67,13 +65,13 @@ export function openResponseUrls(deps: {
       const answer = await api.asBot('chat.postMessage', {channel: origin.channel, ...shown, ...thread});
       return answer.ok ? {ts: String(answer['ts'])} : {error: String(answer.error), ts: lastTs};
     }
-    const message = ephemerals.add(origin.user, 'bot', {
+    const answer = await api.asBot('chat.postEphemeral', {
       channel: origin.channel,
-      user: workspace.bot.userId,
+      user: origin.user,
       ...shown,
       ...thread,
     });
-    return {ts: message.ts};
+    return answer.ok ? {ts: String(answer['message_ts'])} : {error: String(answer.error), ts: lastTs};
   };
 
   return {

@@ -90,7 +90,7 @@ function isReply(message) {
 function drawAll() {
   const roots = inOrder((message) => !isReply(message) || message.reply_broadcast === true);
   byId('log').replaceChildren(...(roots.length === 0 ? [emptyLine()] : roots.map((one) => article(one))));
-  showEnd(byId('log'), byId('log').lastElementChild);
+  showEnd(byId('log'));
   if (threadTs !== null && messages.has(threadTs)) openThread(threadTs, false);
   else closeThread(false);
   drawView();
@@ -117,8 +117,11 @@ function put(log, message) {
   if (message === undefined) return;
   log.querySelector('.empty')?.remove();
   const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
+  // Where we put the reader, and they have not moved since.
+  const unmoved = Number(log.dataset.put) === log.scrollTop;
   const fresh = article(message, log.id === 'thread-log');
   const old = log.querySelector(`[data-ts="${CSS.escape(message.ts)}"]`);
+  const wasTall = old !== null && old.offsetHeight > log.clientHeight;
   if (old !== null) {
     const key = old.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
     const held = old.contains(document.activeElement);
@@ -128,13 +131,16 @@ function put(log, message) {
     const later = [...log.children].find((child) => (child.dataset.ts ?? '') > message.ts);
     log.insertBefore(fresh, later ?? null);
   }
-  if (atEnd) showEnd(log, fresh);
+  // Who reads a tall card, or has scrolled to its buttons, is left where they are.
+  if ((atEnd || unmoved) && !wasTall) showEnd(log);
 }
 
 /** The end of the log; but of a message taller than the screen, its beginning. */
-function showEnd(log, last) {
+function showEnd(log) {
+  const last = log.lastElementChild;
   log.scrollTop = log.scrollHeight;
   if (last !== null && last.offsetHeight > log.clientHeight) last.scrollIntoView({block: 'start'});
+  log.dataset.put = String(log.scrollTop);
 }
 
 function article(message, inThread = false) {
@@ -193,7 +199,7 @@ function openThread(ts, focus = true) {
   byId('thread').hidden = false;
   byId('main').classList.add('with-thread');
   byId('thread-log').replaceChildren(...all.map((one) => article(one, true)));
-  showEnd(byId('thread-log'), byId('thread-log').lastElementChild);
+  showEnd(byId('thread-log'));
   if (focus) byId('thread-close').focus();
 }
 
