@@ -16,6 +16,8 @@ import type {Identified} from './people.ts';
 import {askForPlan} from './reclaim.ts';
 import {wordsOf} from './typed-text.ts';
 
+/** So long a person waits without a word. */
+const PATIENCE_MS = 1_000;
 /** How many runs `runs` lists. */
 const RECENT = 15;
 /** Bare words that a verb takes; one too many is refused, since whoever types `pause gpu-07` believes that one host is meant. */
@@ -42,9 +44,24 @@ export async function runCommand(desk: Desk, asker: Asker, text: string): Promis
     if (!request.ok) return answer(desk, asker, failureMessage(request.failure));
     return askForPlan(desk, asker, who, request.value);
   }
-  const told = await tell(desk, asker, who, verb.value, words);
+  const asked = verb.value;
+  const told = await withPatience(desk, asker, () => tell(desk, asker, who, asked, words));
   if (told.ok) return answer(desk, asker, told.value);
   for (const message of refusal(told.failure, who)) await answer(desk, asker, message);
+}
+
+/** A host that answers slowly must not look like a bot that is down. */
+async function withPatience<T>(desk: Desk, asker: Asker, act: () => Promise<T>): Promise<T> {
+  const done = new AbortController();
+  const word = desk.clock.wait(PATIENCE_MS, done.signal).then(async () => {
+    if (!done.signal.aborted) await answer(desk, asker, sentence('Still looking; nothing is signalled by that.'));
+  });
+  try {
+    return await act();
+  } finally {
+    done.abort();
+    await word;
+  }
 }
 
 async function tell(

@@ -101,14 +101,13 @@ describe('a click that may not decide', () => {
 
 describe('a command', () => {
   it('in another channel is refused with the right one, but help answers', async () => {
-    const rig = await startRig();
+    const rig = await startRig({allowed: (slack) => slack.channels['random']?.id});
     const {slack} = rig;
-    const channel = slack.channels['random'] ?? slack.channel;
-    await slack.type(slack.users.requester, `/gpu reclaim ${HOST}`, {channel});
-    expect((await slack.nextEphemeral()).text).toContain(`<#${slack.channel.id}>`);
-    await slack.type(slack.users.requester, '/gpu', {channel});
+    await slack.type(slack.users.requester, `/gpu reclaim ${HOST}`);
+    expect((await slack.nextEphemeral()).text).toContain(`<#${slack.channels['random']?.id}>`);
+    await slack.type(slack.users.requester, '/gpu');
     expect((await slack.nextEphemeral()).text).toContain('/gpu reclaim');
-    expect(await slack.messages(channel)).toEqual([]);
+    expect(await slack.messages()).toEqual([]);
   });
 
   it.each([
@@ -143,6 +142,15 @@ describe('a command', () => {
     await rig.slack.nextEphemeral((message) => /busy/.test(message.text));
     await rig.slack.nextEphemeral((message) => /the card/.test(message.text));
     expect(await rig.slack.messages()).toHaveLength(1);
+  });
+
+  it('whose host answers slowly says that it still looks', async () => {
+    const rig = await startRig();
+    const release = rig.hold();
+    await rig.slack.type(rig.slack.users.stranger, `/gpu diagnose ${HOST}`);
+    await rig.slack.nextEphemeral((message) => /Still looking/.test(message.text));
+    release();
+    await rig.slack.nextEphemeral((message) => /3 GPUs/.test(message.text));
   });
 
   it('works as a mention inside of a thread, where slash commands do not', async () => {

@@ -46,7 +46,7 @@ export interface Rig {
   readonly fatal: readonly string[];
   /** Moves the clock of rules and expiries. */
   skip(ms: number): void;
-  /** Executions wait for this while it is set. */
+  /** Looks and executions wait from here on, until what comes back is called. */
   hold(): () => void;
   /** The ids of runs that were executed. */
   readonly executed: readonly RunId[];
@@ -59,6 +59,8 @@ export interface Rig {
 export interface RigOptions extends LocalSlackOptions {
   readonly policy?: (slack: LocalSlack) => Partial<Policy>;
   readonly connected?: boolean;
+  /** The channel that the bot is told to work in: the first unless said. */
+  readonly allowed?: (slack: LocalSlack) => string | undefined;
 }
 
 export async function startRig(options: RigOptions = {}): Promise<Rig> {
@@ -89,7 +91,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
         botToken: new Secret(slack.botToken),
         appToken: new Secret(slack.appToken),
         apiUrl: slack.apiUrl,
-        channels: [slack.channel.id],
+        channels: [options.allowed?.(slack) ?? slack.channel.id],
         command: '/gpu',
         pingTimeoutMs: 2_500,
       },
@@ -141,7 +143,10 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
 
   const scripted = (deps: EngineDeps): Engine => ({
     ...makeEngine(deps),
-    look: async () => ok({snapshot: SNAPSHOT, diagnosis: aDiagnosis(SNAPSHOT)}),
+    look: async () => {
+      await gate;
+      return ok({snapshot: SNAPSHOT, diagnosis: aDiagnosis(SNAPSHOT)});
+    },
     propose: async (request) => {
       const atMs = clock.now();
       const first = {kind: 'requested', atMs, request} as const;
