@@ -46,7 +46,11 @@ async function onStage(
   process.once('SIGTERM', () => void stop().then(() => process.exit(143)));
   try {
     const cast = await castFor(lab, options.seed);
-    const slack = await startLocalSlack({port: options.port, hostState: labState(HOST, lab, cast)});
+    const slack = await startLocalSlack({
+      port: options.port,
+      hostState: labState(HOST, lab, cast),
+      hints: ['/gpu help', '/gpu status', `/gpu reclaim ${HOST} match=vllm`],
+    });
     undo.push(() => slack.close());
     const bot = makeBot({[HOST]: lab}, slackPolicy(slack, policy), {
       env: slackEnv(slack),
