@@ -5,7 +5,7 @@ import type {Answer} from '../../src/playground/story/bot.ts';
 import {BREAKS} from '../../src/playground/story/breaks.ts';
 import {castFor} from '../../src/playground/story/cast.ts';
 import {unaccounted} from '../../src/playground/story/play.ts';
-import {makeBench} from './bench.ts';
+import {makeBench, QUICK} from './bench.ts';
 
 const HOST = 'gpu-07';
 const probe = await startLab({name: HOST, gpus: 1});
@@ -23,7 +23,7 @@ describe.concurrent('an attack where', () => {
     const title = `${attack.what}${lacks ? ` (needs a lab with ${attack.needs}: run as root)` : ''}`;
     test.skipIf(lacks)(title, async () => {
       const lab = await startLab({name: HOST, gpus: 8});
-      const bench = makeBench({[HOST]: lab});
+      const bench = makeBench({[HOST]: lab}, {...QUICK, ...attack.policy});
       stops.push(async () => {
         await lab.stop();
         bench.remove();
@@ -31,7 +31,10 @@ describe.concurrent('an attack where', () => {
       const cast = await castFor(lab, 5);
       const said: string[] = [];
       const show = (answer: Answer): number => said.push(answer.out + answer.err);
-      const broken = await attack.play({lab, bot: bench, cast, host: HOST, show, say: (line) => said.push(line)});
+      const say = (...lines: readonly string[]): number => said.push(...lines);
+      const broken = await attack.play({lab, bot: bench, cast, host: HOST, show, say}).catch((error: unknown) => {
+        throw new Error(`${String(error)}\n${said.join('\n')}`);
+      });
       const harm = (await unaccounted(lab, bench, cast)).filter((line) => line.startsWith('an innocent'));
       expect([...broken, ...harm], `${name}:\n${said.join('\n')}`).toEqual([]);
     });
