@@ -25,10 +25,17 @@ import {systemClock} from './system-clock.ts';
 const RECOVER_EVERY_MS = 5_000;
 const FLUSH_EVERY_MS = 3_000;
 const DRAIN_MS = 20_000;
+/** As the manifest has it. */
+const COMMAND = '/gpu';
 const PING_TIMEOUT_MS = 2_500;
 
+export interface BotIo {
+  readonly print: (line: string) => void;
+  readonly complain: (line: string) => void;
+}
+
 /** Runs until SIGINT or SIGTERM, or until Slack or a bug ends it; the exit code comes back. */
-export async function runBot(io: {readonly complain: (line: string) => void}): Promise<number> {
+export async function runBot(io: BotIo): Promise<number> {
   const refuse = (failure: Failure): number => {
     io.complain(failureSentence(failure));
     return failure.reason === 'config-bad' ? EXIT.usage : EXIT.store;
@@ -46,22 +53,16 @@ export async function runBot(io: {readonly complain: (line: string) => void}): P
   }
   const logger = makeLogger({level: config.value.logLevel});
   try {
-    return await work(config.value, slack, store.value, logger, io.complain);
+    return await work(config.value, slack, store.value, logger, io);
   } finally {
     await store.value.close();
     lock.value.release();
   }
 }
 
-async function work(
-  config: Config,
-  slack: SlackSettings,
-  store: RunStore,
-  logger: Logger,
-  complain: (line: string) => void,
-): Promise<number> {
+async function work(config: Config, slack: SlackSettings, store: RunStore, logger: Logger, io: BotIo): Promise<number> {
   const clock = systemClock();
-  const ending = hearTheEnd(logger, complain);
+  const ending = hearTheEnd(logger, io.complain);
   const hosts = new Map([...config.hosts].map(([name, entry]) => [name, entry.host]));
   const remote = makeRemoteHosts({
     access: new Map([...config.hosts].map(([name, entry]) => [name, entry.access])),
@@ -71,7 +72,7 @@ async function work(
     clock,
   });
   const bot = makeSlackBot(
-    {...slack, command: '/gpu', pingTimeoutMs: PING_TIMEOUT_MS},
+    {...slack, command: COMMAND, pingTimeoutMs: PING_TIMEOUT_MS},
     {
       store,
       hosts,
@@ -92,7 +93,9 @@ async function work(
   void bot
     .start(engine)
     .then(() => {
-      if (!ending.signal.aborted) logger.info({hosts: hosts.size}, 'ready');
+      if (ending.signal.aborted) return;
+      logger.info({hosts: hosts.size}, 'ready');
+      io.print(`Connected to Slack: ${COMMAND} works in ${slack.channels.join(', ')}. Ctrl-C stops the bot.`);
     })
     .catch(ending.bug);
 

@@ -35,7 +35,7 @@ async function main(argv: readonly string[]): Promise<number> {
       return refuse({terminal, json: false, recovered: []}, {reason: 'argument-unknown', argument: stray, nearest: []});
     // Bolt and what it brings are loaded for the bot only: the terminal starts without them.
     const {runBot} = await import('./bot.ts');
-    return runBot({complain: (line) => terminal.complain(line)});
+    return runBot({print: (line) => terminal.print(line), complain: (line) => terminal.complain(line)});
   }
   const line = readCommandLine(argv);
   if (!line.ok) {
@@ -124,4 +124,7 @@ function hearInterrupts(act: () => void): () => void {
   };
 }
 
-process.exitCode = await main(process.argv.slice(2));
+const code = await main(process.argv.slice(2));
+// The socket library may leave a timer of 30 s behind; all that matters is closed by now.
+if (process.argv[2] === 'start') process.exit(code);
+process.exitCode = code;

@@ -44,7 +44,7 @@ describe('the Slack manifest', () => {
   it('has the command that the bot is started with, with every verb in its hint', () => {
     const [command, ...more] = MANIFEST.features?.slash_commands ?? [];
     expect(more).toEqual([]);
-    expect(read('src/bot.ts')).toContain(`command: '${command?.command}'`);
+    expect(read('src/bot.ts')).toContain(`COMMAND = '${command?.command}'`);
     for (const verb of ['help', 'status', 'diagnose', 'reclaim', 'runs', 'show', 'cancel', 'pause', 'resume', 'hosts'])
       expect(command?.usage_hint).toContain(verb);
     expect(command?.should_escape).toBe(true);

@@ -2,6 +2,7 @@
  * Brings one run's card and thread up to what the store says of it. The thread is a cursor over the run's own events, kept
  * in the store, so whatever was not told yet is told after an outage or a restart, in order.
  */
+import {personId} from '../domain/person.ts';
 import type {Run, RunEvent, RunId} from '../domain/run.ts';
 import {requestOf} from '../domain/run-state.ts';
 import type {Card, Clock, Log, OutboxRow, RunStore} from '../engine/ports.ts';
@@ -75,8 +76,19 @@ export function makeCatchUp(deps: CatchUpDeps & {readonly offer: (id: RunId) => 
     return store.keepCard(run.id, card);
   };
 
+  /** A fresh plan after an interrupted run belongs where that one was asked for. */
+  const earlierChannel = async (run: Run): Promise<string | null> => {
+    const requester = personId(requestOf(run).requester);
+    for (const earlier of await store.recent(20)) {
+      if (earlier.host !== run.host || personId(requestOf(earlier).requester) !== requester) continue;
+      const card = await store.cardOf(earlier.id);
+      if (card !== null) return card.channel;
+    }
+    return null;
+  };
+
   const postCard = async (run: Run, lane: Lane): Promise<Card> => {
-    const channel = lane.channel ?? deps.channel;
+    const channel = lane.channel ?? (await earlierChannel(run)) ?? deps.channel;
     const ts = await poster.post(channel, rootCard(run, contextOf(run, lane)));
     lane.shown = run.version;
     return {team: deps.team(), channel, ts};

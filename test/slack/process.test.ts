@@ -9,7 +9,7 @@ import {type LocalSlack, startLocalSlack} from '../../src/playground/slack/local
 
 interface Program {
   readonly child: ChildProcess;
-  readonly ended: Promise<{readonly code: number | null; readonly err: string}>;
+  readonly ended: Promise<{readonly code: number | null; readonly out: string; readonly err: string}>;
 }
 
 async function workspace(): Promise<{readonly slack: LocalSlack; start(env?: Record<string, string>): Program}> {
@@ -38,14 +38,18 @@ async function workspace(): Promise<{readonly slack: LocalSlack; start(env?: Rec
         SLACK_API_URL: slack.apiUrl,
         ...env,
       },
-      stdio: ['ignore', 'ignore', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
     let err = '';
+    let out = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+    });
     child.stderr?.on('data', (chunk: Buffer) => {
       err += chunk.toString();
     });
-    const ended = new Promise<{code: number | null; err: string}>((resolve) => {
-      child.once('close', (code) => resolve({code, err}));
+    const ended = new Promise<{code: number | null; out: string; err: string}>((resolve) => {
+      child.once('close', (code) => resolve({code, out, err}));
     });
     onTestFinished(async () => {
       child.kill('SIGKILL');
@@ -71,7 +75,7 @@ describe('gpu-reclaim start', () => {
     expect(second.err).toMatch(/Another bot runs on the store/);
 
     bot.child.kill('SIGTERM');
-    expect(await bot.ended).toEqual({code: 0, err: ''});
+    expect(await bot.ended).toEqual({code: 0, err: '', out: expect.stringMatching(/^Connected to Slack: .*\n$/)});
   });
 
   it('waits for a Slack that is down, and begins when it is back', async () => {
