@@ -56,6 +56,7 @@ export function exitForFailure(failure: Failure): ExitCode {
     case 'config-bad':
     case 'transcript-unreadable':
     case 'run-unknown':
+    case 'choice-refused':
     case 'confirmation-mismatch':
       return EXIT.usage;
     case 'no-terminal':

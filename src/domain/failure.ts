@@ -124,6 +124,13 @@ export type RunFailure =
     }
   | {readonly reason: 'approval-expired'; readonly runId: RunId; readonly atMs: number}
   | {readonly reason: 'plan-outdated'; readonly runId: RunId; readonly given: string; readonly current: string}
+  /** A choice by hand that makes no plan; `pid` is the one in the way. */
+  | {
+      readonly reason: 'choice-refused';
+      readonly runId: RunId;
+      readonly pid: number | null;
+      readonly why: 'nobody' | 'not-offered' | 'server-above-kept-work';
+    }
   | {readonly reason: 'confirmation-mismatch'; readonly given: string; readonly expected: string}
   | {readonly reason: 'no-terminal'; readonly runId: RunId; readonly confirm: string}
   | {readonly reason: 'run-unknown'; readonly given: string; readonly nearest: readonly string[]}

@@ -23,14 +23,10 @@ export async function choose(deps: EngineDeps, choice: ChooseRequest): Promise<R
     ...waiting.plan.kept.filter((kept) => kept.choosable).map((kept) => kept.pid),
   ]);
   const stray = pids.find((pid) => !offered.has(pid));
-  if (pids.length === 0 || stray !== undefined) {
-    return fail({
-      reason: 'argument-bad',
-      argument: 'choice',
-      value: stray === undefined ? 'nobody' : `PID ${stray}`,
-      expected: 'at least one process that the plan offers',
-    });
-  }
+  const refuse = (why: 'nobody' | 'not-offered' | 'server-above-kept-work', pid: number | null) =>
+    fail({reason: 'choice-refused', runId: run.id, pid, why});
+  if (pids.length === 0) return refuse('nobody', null);
+  if (stray !== undefined) return refuse('not-offered', stray);
   const surveyed = run.events.findLast((event) => event.kind === 'surveyed');
   const requested = run.events[0];
   if (surveyed?.kind !== 'surveyed' || requested?.kind !== 'requested')
@@ -52,14 +48,10 @@ export async function choose(deps: EngineDeps, choice: ChooseRequest): Promise<R
   });
   if (!made.ok) return made;
   const plan = made.value;
-  if (plan.targets.length !== pids.length) {
-    const missing = pids.find((pid) => !plan.targets.some((target) => target.identity.pid === pid));
-    return fail({
-      reason: 'argument-bad',
-      argument: 'choice',
-      value: `PID ${missing}`,
-      expected: 'processes that may be signalled',
-    });
+  const left = pids.find((pid) => !plan.targets.some((target) => target.identity.pid === pid));
+  if (left !== undefined) {
+    const wasServer = waiting.plan.targets.some((target) => target.identity.pid === left && target.role === 'server');
+    return refuse(wasServer ? 'server-above-kept-work' : 'not-offered', left);
   }
   const tooMany = refusePlan(plan, deps.policy);
   if (tooMany !== null) return fail(tooMany);

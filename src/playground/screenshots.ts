@@ -7,7 +7,7 @@ import {HOST, say} from './stage.ts';
 const WIDE = {width: 1280, height: 860};
 const PHONE = {width: 390, height: 844};
 
-process.exitCode = await playOnPage({seed: 1, kind: undefined, port: 0}, async (slack) => {
+process.exitCode = await playOnPage({seed: 1, kind: undefined, port: 0}, async ({slack}) => {
   mkdirSync('docs', {recursive: true});
   const browser = await chromium.launch({
     executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
@@ -27,6 +27,7 @@ process.exitCode = await playOnPage({seed: 1, kind: undefined, port: 0}, async (
     await page.getByRole('textbox').first().fill(`/gpu reclaim ${HOST} match=vllm`);
     await page.keyboard.press('Enter');
     await page.getByRole('button', {name: /Terminate, then kill -9/}).waitFor();
+    await page.getByRole('button', {name: /Terminate, then kill -9/}).scrollIntoViewIfNeeded();
     await page.screenshot({path: 'docs/page-plan.png'});
     const card = (await slack.messages()).at(-1);
     if (card === undefined) throw new Error('no card came');

@@ -14,7 +14,8 @@ import {makeSlackBot, type SlackBot, slackEnv, slackPolicy} from './story/slack-
 import type {SlackBreak} from './story/slack-breaks.ts';
 import type {DemoOptions} from './terminal-demo.ts';
 
-interface Set {
+/** All that stands on the stage while a story is played. */
+export interface Stagehands {
   readonly lab: Lab;
   readonly cast: Cast;
   readonly slack: LocalSlack;
@@ -31,7 +32,7 @@ interface SlackDemoOptions extends DemoOptions {
 async function onStage(
   options: SlackDemoOptions,
   policy: Readonly<Record<string, unknown>>,
-  play: (set: Set) => Promise<number>,
+  play: (hands: Stagehands) => Promise<number>,
 ): Promise<number> {
   const lab = await raiseLab(options.seed, options.kind);
   const undo: (() => Promise<void> | void)[] = [() => lab.stop()];
@@ -119,9 +120,9 @@ export function playPage(options: SlackDemoOptions): Promise<number> {
   });
 }
 
-/** The same stage for somebody else's hands: a browser that is driven. */
-export function playOnPage(options: SlackDemoOptions, play: (slack: LocalSlack) => Promise<number>): Promise<number> {
-  return onStage(options, {}, ({slack}) => play(slack));
+/** The same stage for other hands: a browser that is driven, a test. */
+export function playOnPage(options: SlackDemoOptions, play: (hands: Stagehands) => Promise<number>): Promise<number> {
+  return onStage(options, {}, play);
 }
 
 /** Channel and threads as text, as a person would read them, once the last report has come. */

@@ -1,5 +1,5 @@
 /** Each failure in one sentence: what, with the names in it, and the way out. The only place that speaks of failures. */
-import type {Failure} from '../domain/failure.ts';
+import {type Failure, unreachable} from '../domain/failure.ts';
 import {clockTime, dateTime, plural, ranges, span} from './amounts.ts';
 import {safeLine} from './safe-text.ts';
 import {sshSentence} from './ssh-sentence.ts';
@@ -64,6 +64,17 @@ export function failureSentence(failure: Failure): string {
       return `The plan of run ${short(failure.runId)} expired at ${clockTime(failure.atMs)} UTC and nothing was sent; ask again for a fresh look.`;
     case 'plan-outdated':
       return `That go is for plan ${safeLine(failure.given, 12) || 'another'}, but plan ${failure.current.slice(0, 8)} waits now; look at it with "gpu-reclaim show ${short(failure.runId)}" and confirm that one.`;
+    case 'choice-refused':
+      switch (failure.why) {
+        case 'nobody':
+          return 'Nobody is ticked, so there is nothing to plan; tick at least one process, or leave it.';
+        case 'not-offered':
+          return `PID ${failure.pid} is not to be had: it is locked, or no part of this plan; choose among those that are offered.`;
+        case 'server-above-kept-work':
+          return `PID ${failure.pid} is the server of a process that you keep: ending it would end that one too. Untick the server as well, or tick all of its workers.`;
+        default:
+          return unreachable(failure.why);
+      }
     case 'confirmation-mismatch':
       return `"${safeLine(failure.given, 60)}" is not the confirmation of this plan; type exactly "${failure.expected}".`;
     case 'no-terminal':
