@@ -20,6 +20,7 @@ const SCOPE_OF_METHOD: Readonly<Record<string, string | null>> = {
   'chat.getPermalink': null,
   'views.open': null,
   'usergroups.users.list': 'usergroups:read',
+  'users.info': 'users:read',
 };
 const SCOPE_OF_EVENT: Readonly<Record<string, string>> = {app_mention: 'app_mentions:read'};
 

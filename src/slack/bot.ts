@@ -15,6 +15,7 @@ import {type Health, SICK_AFTER_MS} from './health.ts';
 import {keepLink} from './link.ts';
 import {listen} from './listeners.ts';
 import {approverMentions} from './mentions.ts';
+import {makeNames} from './names.ts';
 import {makePeople} from './people.ts';
 import {editWith, makePoster} from './poster.ts';
 import {makeProgressEditor} from './progress-editor.ts';
@@ -71,10 +72,11 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
     if (!over.signal.aborted) deps.onFatal(fatalSentence(trouble));
   };
   let team = '';
+  const names = makeNames({client: clients.deliver, hosts: deps.hosts.values(), log});
   const delivery: Delivery = makeDelivery({
     store,
-    poster: makePoster({client: clients.deliver, log}),
-    editProgress: (card, message) => editWith(clients.progress, card, message),
+    poster: makePoster({client: clients.deliver, log, dress: names.dress}),
+    editProgress: (card, message) => editWith(clients.progress, card, names.dress(message)),
     editor,
     clock,
     log,
@@ -170,6 +172,7 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
         client: clients.deliver,
         delivery,
         people: makePeople({client: clients.deliver, policy, clock, log}),
+        names,
         work,
         command: options.command,
         channels: options.channels,
@@ -177,7 +180,11 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
         execute: (run) => execute(engine, run),
       };
       listen(app, desk);
-      if (await introduce()) await link.start();
+      if (await introduce()) {
+        // In the background: a card with an id on it is better than a late one.
+        void names.learn();
+        await link.start();
+      }
     },
     flush: async () => {
       // Before auth.test no card can be kept with its workspace.

@@ -6,6 +6,7 @@ import type {Run} from '../domain/run.ts';
 import type {Clock, Engine, Log, RunStore} from '../engine/ports.ts';
 import type {Message} from './blocks/message.ts';
 import type {Delivery} from './delivery.ts';
+import type {Names} from './names.ts';
 import type {People} from './people.ts';
 import type {Work} from './work.ts';
 
@@ -19,6 +20,7 @@ export interface Desk {
   readonly client: webApi.WebClient;
   readonly delivery: Delivery;
   readonly people: People;
+  readonly names: Names;
   readonly work: Work;
   /** The slash command, e.g. `/gpu`. */
   readonly command: string;
@@ -51,7 +53,7 @@ export interface PrivateMessage {
 
 /** One message that only the asker sees. Failing to send it is logged, never thrown: what was done stays done. */
 export async function answer(desk: Desk, asker: Asker, message: Message): Promise<void> {
-  const {text, blocks} = message;
+  const {text, blocks} = desk.names.dress(message);
   try {
     if (asker.respond !== null) {
       await asker.respond({response_type: 'ephemeral', replace_original: false, text, blocks: [...blocks]});

@@ -11,7 +11,12 @@ export interface Poster {
   edit(card: Card, message: Message): Promise<void>;
 }
 
-export function makePoster(deps: {readonly client: webApi.WebClient; readonly log: Log}): Poster {
+export function makePoster(deps: {
+  readonly client: webApi.WebClient;
+  readonly log: Log;
+  /** Names in place of bare ids. */
+  readonly dress: (message: Message) => Message;
+}): Poster {
   /** Refused for its blocks, it still must arrive: `text` holds every fact of them. */
   const plainer = async <T>(message: Message, send: (blocks: Message['blocks']) => Promise<T>): Promise<T> => {
     try {
@@ -25,8 +30,9 @@ export function makePoster(deps: {readonly client: webApi.WebClient; readonly lo
   };
   const unfurl = {unfurl_links: false, unfurl_media: false} as const;
   return {
-    post: (channel, message) =>
-      plainer(message, async (blocks) => {
+    post: (channel, bare) => {
+      const message = deps.dress(bare);
+      return plainer(message, async (blocks) => {
         const posted = await deps.client.chat.postMessage({
           channel,
           text: message.text,
@@ -35,13 +41,16 @@ export function makePoster(deps: {readonly client: webApi.WebClient; readonly lo
         });
         if (posted.ts === undefined) throw new Error('chat.postMessage answered without a ts');
         return posted.ts;
-      }),
-    reply: (card, message, toChannel) =>
-      plainer(message, async (blocks) => {
+      });
+    },
+    reply: (card, bare, toChannel) => {
+      const message = deps.dress(bare);
+      return plainer(message, async (blocks) => {
         const thread = {channel: card.channel, thread_ts: card.ts, text: message.text, blocks: [...blocks], ...unfurl};
         await deps.client.chat.postMessage(toChannel ? {...thread, reply_broadcast: true} : thread);
-      }),
-    edit: (card, message) => editWith(deps.client, card, message, plainer),
+      });
+    },
+    edit: (card, message) => editWith(deps.client, card, deps.dress(message), plainer),
   };
 }
 

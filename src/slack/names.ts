@@ -1,0 +1,61 @@
+/**
+ * Names for the Slack ids that the hosts file gives as owners: inside of a code block a mention is only its bare id. Asked
+ * once per person and kept; an id that Slack does not name (no `users:read`, a guest, an error) stays as it is.
+ */
+import type {webApi} from '@slack/bolt';
+import type {Host} from '../domain/host.ts';
+import type {Log} from '../engine/ports.ts';
+import {troubleOf} from './api-errors.ts';
+import type {Message} from './blocks/message.ts';
+import {plain} from './escape.ts';
+
+export interface Names {
+  /** Asks Slack for every owner; never throws. */
+  learn(): Promise<void>;
+  /** The message with known ids named, outside of mentions. */
+  dress(message: Message): Message;
+}
+
+const SLACK_ID = /^[UW][A-Z0-9]{4,30}$/;
+
+export function makeNames(deps: {
+  readonly client: webApi.WebClient;
+  readonly hosts: Iterable<Host>;
+  readonly log: Log;
+}): Names {
+  const owners = new Set(
+    [...deps.hosts].flatMap((host) => [...host.people.values()]).filter((person) => SLACK_ID.test(person)),
+  );
+  const names = new Map<string, string>();
+  return {
+    learn: async () => {
+      for (const user of owners) {
+        try {
+          const {user: found} = await deps.client.users.info({user});
+          const name = found?.profile?.display_name || found?.name;
+          // Names are people's own text, and short enough not to break a card's column.
+          if (name !== undefined && name !== '') names.set(user, plain(name, 20));
+        } catch (error) {
+          deps.log.warn({user, trouble: troubleOf(error)}, 'an owner could not be named');
+        }
+      }
+    },
+    dress: (message) => (names.size === 0 ? message : (dressed(message, names) as Message)),
+  };
+}
+
+/** Only `text` is looked into: ids of buttons and of blocks are ours. */
+function dressed(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((one) => dressed(one, names));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      key === 'text' && typeof inner === 'string' ? named(inner, names) : dressed(inner, names),
+    ]),
+  );
+}
+
+function named(text: string, names: ReadonlyMap<string, string>): string {
+  return text.replaceAll(/(?<![<@^A-Za-z0-9_])[UW][A-Z0-9]{4,30}(?![A-Za-z0-9_>])/g, (id) => names.get(id) ?? id);
+}
