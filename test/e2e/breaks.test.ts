@@ -1,14 +1,13 @@
 /** Each attack of the demo, by the built program: no forbidden signal, ever. */
 import {afterAll, describe, expect, test} from 'vitest';
-import {startLab} from '../../src/playground/lab/lab.ts';
 import type {Answer} from '../../src/playground/story/bot.ts';
 import {BREAKS} from '../../src/playground/story/breaks.ts';
 import {castFor} from '../../src/playground/story/cast.ts';
 import {unaccounted} from '../../src/playground/story/play.ts';
-import {makeBench, QUICK} from './bench.ts';
+import {makeBench, QUICK, startSoundLab} from './bench.ts';
 
 const HOST = 'gpu-07';
-const probe = await startLab({name: HOST, gpus: 1});
+const probe = await startSoundLab(HOST, 1);
 const {features} = probe;
 await probe.stop();
 
@@ -22,7 +21,7 @@ describe.concurrent('an attack where', () => {
     const lacks = attack.needs !== undefined && !features.has(attack.needs);
     const title = `${attack.what}${lacks ? ` (needs a lab with ${attack.needs}: run as root)` : ''}`;
     test.skipIf(lacks)(title, async () => {
-      const lab = await startLab({name: HOST, gpus: 8});
+      const lab = await startSoundLab(HOST, 8);
       const bench = makeBench({[HOST]: lab}, {...QUICK, ...attack.policy});
       stops.push(async () => {
         await lab.stop();

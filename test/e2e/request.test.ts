@@ -1,15 +1,14 @@
 /** What a request names is what is ticked: nothing beyond it, and never what is protected. */
 import {afterAll, afterEach, describe, expect, test} from 'vitest';
-import {startLab} from '../../src/playground/lab/lab.ts';
 import type {LabProcess} from '../../src/playground/lab/process-tree.ts';
 import {runInLab} from '../../src/playground/lab/run-in-lab.ts';
 import * as species from '../../src/playground/lab/species.ts';
 import {confirmIn, lastRun} from '../../src/playground/story/play.ts';
 import {received} from '../../src/playground/story/verdict.ts';
-import {makeBench} from './bench.ts';
+import {makeBench, startSoundLab} from './bench.ts';
 
 const HOST = 'gpu-07';
-const lab = await startLab({name: HOST, gpus: 4});
+const lab = await startSoundLab(HOST, 4);
 const bench = makeBench({[HOST]: lab});
 const daemon = await lab.spawn(species.persistenceDaemon(4));
 const bo = await lab.spawn(species.bystander([{gpu: 3, MiB: 3_000}]));

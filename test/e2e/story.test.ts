@@ -1,14 +1,13 @@
 /** The story of the README, by the built program on lab hosts: look, plan, go, ladder, proof. */
 import {afterAll, describe, expect, test} from 'vitest';
-import {startLab} from '../../src/playground/lab/lab.ts';
 import {castFor} from '../../src/playground/story/cast.ts';
 import {confirmIn, judgeStory, lastRun} from '../../src/playground/story/play.ts';
-import {makeBench} from './bench.ts';
+import {makeBench, startSoundLab} from './bench.ts';
 
 const HOST = 'gpu-07';
 
 describe.concurrent.each([[3], [8]])('the story with seed %i', async (seed) => {
-  const lab = await startLab({name: HOST, gpus: 8});
+  const lab = await startSoundLab(HOST, 8);
   const bench = makeBench({[HOST]: lab});
   afterAll(async () => {
     await lab.stop();

@@ -1,22 +1,20 @@
 /** A host that cannot be reached, or must not be trusted: one sentence, nothing done, and the way out where there is one. */
 import {appendFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import ssh2 from 'ssh2';
 import {afterAll, describe, expect, test} from 'vitest';
 import {freePort} from '../../src/playground/lab/machine.ts';
 import * as species from '../../src/playground/lab/species.ts';
 import {receivedSignals} from '../../src/playground/lab/witness.ts';
-import {makeBench, refusal, startHost} from './bench.ts';
+import {makeBench, refusal, startHost, strangersKey} from './bench.ts';
 
 const lab = await startHost('way-in', 2);
 const bench = makeBench({});
 const entry = bench.entryOf(lab);
 await lab.spawn(species.workload([{gpu: 0, MiB: 700}]));
 
-const otherKey = ssh2.utils.generateKeyPairSync('ed25519');
+const stranger = strangersKey();
 const keyFile = join(bench.folder, 'stranger');
-writeFileSync(keyFile, otherKey.private, {mode: 0o600});
-const otherHostKey = otherKey.public.split(' ').slice(0, 2).join(' ');
+writeFileSync(keyFile, stranger.secret, {mode: 0o600});
 const knownHosts = join(bench.folder, 'known_hosts');
 writeFileSync(knownHosts, '');
 const {hostKeys, ...unpinned} = entry;
@@ -57,7 +55,7 @@ describe('a host that', () => {
   });
 
   test('shows another host key than the pinned one', async () => {
-    only({hostKeys: [otherHostKey]});
+    only({hostKeys: [stranger.publicKey]});
     expect(await refusal(bench, ['reclaim', 'gpu-07', 'match=vllm'])).toEqual({
       code: 5,
       reason: 'host-key-mismatch',
