@@ -58,7 +58,7 @@ export type RunEvent =
   | {readonly kind: 'cancelled'; readonly atMs: number; readonly by: string; readonly reason: string | null}
   /** The fresh look before the first signal; `drift` in one line per difference. */
   | {readonly kind: 'rechecked'; readonly atMs: number; readonly snapshot: Snapshot; readonly drift: readonly Drift[]}
-  /** Written before the exec that sends it. After a crash this is looked at, never sent again. */
+  /** `rung` counts from 1. Written before the exec that sends it. After a crash this is looked at, never sent again. */
   | {
       readonly kind: 'signal-intended';
       readonly atMs: number;

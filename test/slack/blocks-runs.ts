@@ -137,7 +137,7 @@ export function killed(): readonly RunEvent[] {
     {
       kind: 'signal-intended',
       atMs: AT + 71_500,
-      rung: 0,
+      rung: 1,
       identities: [target.identity],
       signal: 'SIGKILL',
       machine: MACHINE,
@@ -146,7 +146,7 @@ export function killed(): readonly RunEvent[] {
     {
       kind: 'signal-result',
       atMs: AT + 72_000,
-      rung: 0,
+      rung: 1,
       pid: 244_199,
       signal: 'SIGKILL',
       result: 'sent',

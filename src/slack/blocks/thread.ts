@@ -58,7 +58,7 @@ export function threadReplies(run: Run, event: RunEvent, thread: ThreadContext =
       return event.drift.length === 0 ? [] : [drifted(event)];
     case 'signal-result': {
       const lines = rungLines(run, event);
-      return lines.length === 0 ? [] : [lined(`Step ${event.rung + 1}`, lines)];
+      return lines.length === 0 ? [] : [lined(`Step ${event.rung}`, lines)];
     }
     case 'link-lost':
       return [say(failureText(event.failure, 600))];
