@@ -16,9 +16,12 @@ export function code(text: string, limit = 400): string {
   return entities(redacted(text, limit).replaceAll('`', 'ˋ'));
 }
 
-/** One line of hostile text for a plain_text object, where entities may be shown as they stand. */
+/** One line of hostile text for a plain_text object, where entities may be shown as they stand; its twin is mrkdwn. */
 export function plain(text: string, limit = 75): string {
-  return safeLine(redacted(text, limit).replaceAll('<', '‹').replaceAll('>', '›').replaceAll(BROADCAST, '＠$1'), limit);
+  return safeLine(
+    redacted(text, limit).replaceAll('<', '‹').replaceAll('>', '›').replaceAll('`', 'ˋ').replaceAll(BROADCAST, '＠$1'),
+    limit,
+  );
 }
 
 /** `text` is mrkdwn already: at most `limit` long, cut outside of entities, `<…>` and fences, with a visible mark. */

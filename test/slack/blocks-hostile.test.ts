@@ -115,7 +115,7 @@ describe('cards of a run that is built from hostile text', () => {
         const card = {
           ...CARD,
           command: text,
-          approvers: [...CARD.approvers, text],
+          approvers: [...CARD.approvers, `no id ${text}`],
           progress: {line: text, nextUpdateByMs: AT},
         };
         for (const phase of [run.phase, 'looking', 'awaiting-go'] as const) expectSafe(rootCard({...run, phase}, card));
@@ -170,7 +170,7 @@ describe('answers that are built from hostile text', () => {
             command: text,
             hosts: [host],
             policy: aPolicy(),
-            approvers: [text],
+            approvers: [`no id ${text}`],
             isApprover: true,
             channelAllowed: true,
           }),

@@ -151,7 +151,7 @@ describe('a rung of the ladder', () => {
     detail: '',
     uptimeMs: 1,
   });
-  const events = [intended(0), result(7, 0, 'sent'), result(8, 0, 'not-permitted'), result(9, 0, 'sent')];
+  const events = [intended(1), result(7, 1, 'sent'), result(8, 1, 'not-permitted'), result(9, 1, 'sent')];
   const run = runOf('executing', ...waitingRun.events, approved, ...events);
 
   it('is told once, when its last answer is in, by kind of result', () => {
@@ -176,10 +176,10 @@ describe('a rung of the ladder', () => {
 
   it('of a second go is not taken for that of the first', () => {
     const again = [
-      intended(0),
-      result(7, 0, 'sent', AT + 9),
-      result(8, 0, 'sent', AT + 9),
-      result(9, 0, 'sent', AT + 9),
+      intended(1),
+      result(7, 1, 'sent', AT + 9),
+      result(8, 1, 'sent', AT + 9),
+      result(9, 1, 'sent', AT + 9),
     ];
     const second = runOf('executing', ...run.events, approved, ...again);
     expect(again.map((event) => replyTo(second, event)).filter((text) => text !== '')).toEqual([
