@@ -10,7 +10,7 @@ import {type Bench, makeBench, planned, QUICK, startHost} from './bench.ts';
 const HOST = 'gpu-07';
 const stops: (() => Promise<void>)[] = [];
 /** Long enough for another program to start and say its word before kill -9, on a busy machine too. */
-const LONG_GRACE = {...QUICK, grace: '6s'};
+const LONG_GRACE = {...QUICK, grace: '10s'};
 
 async function stage(policy: Readonly<Record<string, unknown>> = QUICK): Promise<{
   readonly lab: Lab;
@@ -66,9 +66,9 @@ describe.concurrent('a stop', () => {
 
   test('by cancel of a working run comes before the next signal', async () => {
     const {lab, bench, slow, confirm} = await stage(LONG_GRACE);
+    const {id} = await lastRun(bench);
     const working = bench.start('reclaim', HOST, '--confirm', confirm);
     await untilTermArrived(lab);
-    const {id} = await lastRun(bench);
     expect(await bench.run('cancel', id.slice(0, 6))).toMatchObject({
       code: 0,
       out: expect.stringMatching(/stops before its next signal/),

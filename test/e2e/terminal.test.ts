@@ -28,7 +28,9 @@ async function stage(policy: Readonly<Record<string, unknown>> = QUICK): Promise
 
 const needs = HAS_SCRIPT ? '' : ' (needs script: apt-get install bsdutils)';
 
-describe.skipIf(!HAS_SCRIPT)(`at a terminal${needs}`, () => {
+const describeIt = HAS_SCRIPT ? describe.concurrent : describe.skip;
+
+describeIt(`at a terminal${needs}`, () => {
   afterAll(async () => {
     for (const stop of stops) await stop();
   });
