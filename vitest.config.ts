@@ -7,5 +7,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // Most of the time is spent waiting for other processes.
+    maxWorkers: 2,
   },
 });

@@ -30,6 +30,8 @@ export interface JudgeInput {
   readonly freedAfterMs: number | null;
   /** What cut the run short, if anything did. */
   readonly because: Failure | null;
+  /** The run ended before its ladder did: cancelled, paused or interrupted. */
+  readonly stopped: boolean;
   readonly toleranceMiB: number;
 }
 
@@ -169,7 +171,7 @@ function whyAlive(target: Target, seen: Survivor['observation'], input: JudgeInp
   if (seen === 'unknown') return 'no-answer';
   if (seen === 'zombie') return 'unreaped';
   const last = input.results.get(target.identity.pid);
-  if (last === undefined) return 'not-signalled';
+  if (last === undefined) return input.stopped ? 'run-stopped' : 'not-signalled';
   switch (last.result) {
     case 'not-permitted':
       return 'not-permitted';
@@ -180,7 +182,8 @@ function whyAlive(target: Target, seen: Survivor['observation'], input: JudgeInp
     case 'unreadable':
       return 'cannot-see';
     case 'sent':
-      return last.signal === 'SIGKILL' ? 'stuck-in-kernel' : 'ignored-sigterm';
+      if (last.signal === 'SIGKILL') return 'stuck-in-kernel';
+      return input.stopped ? 'run-stopped' : 'ignored-sigterm';
     case 'gone':
     case 'replaced':
     case 'not-holding':

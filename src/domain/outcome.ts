@@ -43,6 +43,7 @@ export interface Survivor {
     | 'late'
     | 'stuck-in-kernel'
     | 'ignored-sigterm'
+    | 'run-stopped'
     | 'unreaped'
     | 'no-answer'
     | 'cannot-see';

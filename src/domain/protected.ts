@@ -173,7 +173,7 @@ export function protectedBy(
   list: readonly ProtectedEntry[],
 ): ProtectedEntry | null {
   if (process.kernelThread) return KERNEL_THREAD;
-  if (process.pid === 1 || process.pid === 2) return INIT;
+  if (process.pid === 1) return INIT;
   return (
     list.find((entry) => runsListedFile(process, hostMountNamespace, entry)) ??
     list.find((entry) => process.cgroups.some((path) => isInUnit(path, entry.units))) ??

@@ -56,6 +56,7 @@ export function choose(holder: HolderDiagnosis, input: SelectionInput): Choice {
 
   const belonging = belongingOf(holder, input);
   if (belonging === null) {
+    if (isGhost(holder)) return keep('unticked', true);
     // Another person's job is simply in use; "detached" speaks of one that nobody is known for.
     const somebody = holder.ownership.person !== null && !isOwnedBy(holder.ownership, request.requester);
     return keep(holder.process.ppid === 1 && !somebody ? 'detached' : 'in-use', true);
@@ -73,7 +74,7 @@ function belongingOf(holder: HolderDiagnosis, input: SelectionInput): Belonging 
   const table: ProcessTable = processTable(snapshot);
   const kin = kinshipTo(holder.process, kinMakers(request, diagnosis), table, lenders(diagnosis, table));
   if (kin !== null) return kin;
-  if (isGhost(holder)) return {by: 'ghost', deadPids: holder.deadCharged};
+  if (isGhost(holder) && !namesOnlyPids(request)) return {by: 'ghost', deadPids: holder.deadCharged};
   if (request.match !== null) {
     const sameBoot = input.earlier.filter(
       ({machine}) =>
@@ -83,6 +84,12 @@ function belongingOf(holder: HolderDiagnosis, input: SelectionInput): Belonging 
     if (before !== null) return before;
   }
   return request.includeOthers ? {by: 'gpus'} : null;
+}
+
+/** Whoever types a PID and nothing else means that one: ghosts elsewhere are offered, not ticked. */
+function namesOnlyPids(request: ReclaimRequest): boolean {
+  const {pids, match, user, gpus, includeOthers} = request;
+  return pids.length > 0 && match === null && user === null && gpus === null && !includeOthers;
 }
 
 /** Named processes that make others kin. A holder that was typed by PID is a choice by hand of that one alone. */

@@ -1,7 +1,6 @@
 /** The engine's verbs over one set of dependencies, with a broken store turned into the failure that it is. */
 import type {Failure, Result} from '../domain/failure.ts';
 import {fail, ok} from '../domain/failure.ts';
-import {parseProbe} from '../domain/parse/probe-output.ts';
 import {choose} from './choose.ts';
 import {approve, cancel, deny, expire, pause, resume} from './decide.ts';
 import type {EngineDeps} from './deps.ts';
@@ -9,19 +8,12 @@ import {execute} from './execute.ts';
 import type {Engine} from './ports.ts';
 import {propose} from './propose.ts';
 import {recover} from './recover.ts';
-import {diagnoseWithMemory, survey} from './survey.ts';
+import {survey} from './survey.ts';
 
 export function makeEngine(deps: EngineDeps): Engine {
   return {
     probe: (host) => guard(() => deps.remote.host(host).probe({literals: literalsOf(deps), pids: []})),
     look: (host) => guard(() => survey(deps, host, {match: null, pids: []})),
-    readBack: (transcript, takenAtMs) =>
-      guard(async () => {
-        const parsed = parseProbe(transcript, takenAtMs);
-        return parsed.ok
-          ? ok({snapshot: parsed.value, diagnosis: await diagnoseWithMemory(deps, parsed.value)})
-          : parsed;
-      }),
     propose: (request) => guard(() => propose(deps, request)),
     choose: (choice) => guard(() => choose(deps, choice)),
     approve: (go) => guard(() => approve(deps, go)),

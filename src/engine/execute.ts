@@ -48,6 +48,7 @@ export async function execute(deps: EngineDeps, run: Run): Promise<Result<Run>> 
       observations: new Map(),
       freedAfterMs: null,
       because: null,
+      stopped: false,
       toleranceMiB: deps.policy.toleranceMiB,
     });
     return close(deps, going.value, {...measured, word: 'stood-down'});
@@ -112,6 +113,7 @@ async function walk(deps: EngineDeps, started: Run, approved: Approved): Promise
     observations: ladder.observations(),
     freedAfterMs: ladder.freedAfterMs(),
     because: closing === null ? because : null,
+    stopped,
     toleranceMiB: deps.policy.toleranceMiB,
   });
   const looked: RunEvent = {

@@ -229,8 +229,6 @@ export interface Recovered {
 export interface Engine {
   probe(host: HostName): Promise<Result<Transcript>>;
   look(host: HostName): Promise<Result<Look>>;
-  /** Diagnoses a saved transcript; asks no host. */
-  readBack(transcript: Transcript, takenAtMs: number): Promise<Result<Look>>;
   propose(request: ReclaimRequest): Promise<Result<Proposal>>;
   /**
    * Replaces a waiting plan by one with exactly these targets ticked, as its next version with a new digest. `digest` is

@@ -87,6 +87,7 @@ async function wait(
       observations: new Map(),
       freedAfterMs: null,
       because: null,
+      stopped: false,
       toleranceMiB: deps.policy.toleranceMiB,
     });
     const closed = await close(deps, run, {...measured, survivors: [], word: emptyWord(plan, diagnosis, request)}, [

@@ -59,6 +59,7 @@ async function takeUp(deps: EngineDeps, run: Run): Promise<Recovered | null> {
     observations: new Map(),
     freedAfterMs: null,
     because: look.ok ? null : look.failure,
+    stopped: true,
     toleranceMiB: deps.policy.toleranceMiB,
   });
   const closed = await close(deps, run, {...outcome, word: 'interrupted'}, [

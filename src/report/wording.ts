@@ -118,6 +118,7 @@ export const SURVIVOR_WHY: Readonly<Record<Survivor['why'], string>> = {
   'denied-by-host': '/etc/gpu-reclaim/deny on the host forbids it',
   late: 'the host answered too late, so nothing was sent; ask again',
   'stuck-in-kernel': 'does not end although kill -9 was sent: stuck in the kernel; drain the host, a reboot frees it',
+  'run-stopped': 'the run was stopped before kill -9 was due; ask again',
   'ignored-sigterm': 'did not end by SIGTERM, and kill -9 was not part of this go',
   unreaped: 'dead, waits for its parent',
   'no-answer': 'the host did not answer the closing look',

@@ -90,7 +90,11 @@ describe('the go', () => {
     ['anybody during a pause', {person: ANNA, requester: BO, paused: PAUSED}, 'paused'],
     ['a break-glass during a pause', {person: BO, reason: 'x', paused: PAUSED}, 'paused'],
     ['no approvers: Slack', {person: slackAnna, reason: 'x', policy: {approvers: []}}, 'no-approvers'],
-    ['no approvers: the terminal, as break-glass', {person: ANNA, reason: 'x', policy: {approvers: []}}, 'no-approvers'],
+    [
+      'no approvers: the terminal, as break-glass',
+      {person: ANNA, reason: 'x', policy: {approvers: []}},
+      'no-approvers',
+    ],
   ])('%s', (_, ask, expected) => {
     expect(answer(ask)).toBe(expected);
   });

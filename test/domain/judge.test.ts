@@ -43,6 +43,7 @@ function judged(after: Snapshot | null, change: Partial<JudgeInput> = {}) {
     observations: new Map<number, Observation>(),
     freedAfterMs: 400,
     because: null,
+    stopped: false,
     toleranceMiB: 64,
     ...change,
   });
@@ -82,6 +83,7 @@ describe('reclaimed', () => {
       observations: new Map(),
       freedAfterMs: 400,
       because: null,
+      stopped: false,
       toleranceMiB: 64,
     });
     expect(outcome.word).toBe('reclaimed');
@@ -131,6 +133,7 @@ describe('never reclaimed', () => {
       observations: new Map(),
       freedAfterMs: null,
       because: null,
+      stopped: false,
       toleranceMiB: 64,
     });
     expect(outcome.word).toBe('partly');
@@ -253,6 +256,7 @@ it('a GPU that nobody asked for is shown and judges nothing', () => {
     observations: new Map(),
     freedAfterMs: null,
     because: null,
+    stopped: false,
     toleranceMiB: 64,
   });
   expect(outcome.word).toBe('unknown');

@@ -67,7 +67,7 @@ describe('the built-in list protects', () => {
 describe('with any list, an empty one included, there is no signal for', () => {
   test.each<[string, Partial<ProcessFacts>, string]>([
     ['PID 1', {pid: 1, executable: file('/opt/tini')}, 'init'],
-    ['PID 2', {pid: 2}, 'init'],
+    ['kthreadd, which is PID 2 outside of namespaces', {pid: 2, kernelThread: true, executable: null}, 'kernel thread'],
     ['a kernel thread', {pid: 412, kernelThread: true, executable: null}, 'kernel thread'],
   ])('%s', (_, given, name) => {
     expect(protectedBy(facts(given), HOST_NAMESPACE, [])?.name).toBe(name);

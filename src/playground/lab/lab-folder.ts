@@ -106,7 +106,9 @@ function openToHolders(path: string): void {
 
 /** Writes a private ed25519 key; returns its public half, type and base64. */
 function makeKey(path: string): string {
-  const pair = ssh2.utils.generateKeyPairSync('ed25519');
+  let pair = ssh2.utils.generateKeyPairSync('ed25519');
+  // About one in 200 comes out a byte short (a leading zero is dropped), and nobody can read it.
+  while (ssh2.utils.parseKey(pair.private) instanceof Error) pair = ssh2.utils.generateKeyPairSync('ed25519');
   writeFileSync(path, pair.private.endsWith('\n') ? pair.private : `${pair.private}\n`, {mode: 0o600});
   return pair.public.split(' ').slice(0, 2).join(' ');
 }
