@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 /** Composition root: builds the edges, hands functions over, stops in order. */
 import {createHash, randomBytes} from 'node:crypto';
-import {userInfo} from 'node:os';
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir, userInfo} from 'node:os';
+import {join} from 'node:path';
 import {terminalAnnouncer} from './cli/announcer.ts';
 import {runCommand} from './cli/cli.ts';
 import {readCommandLine} from './cli/command-line.ts';
@@ -20,12 +22,16 @@ import {personId} from './domain/person.ts';
 import {runId} from './domain/run.ts';
 import {makeEngine} from './engine/engine.ts';
 import {makeLogger} from './log.ts';
+import {failureSentence} from './report/failure-sentence.ts';
 import {probeScript} from './ssh/probe-script.ts';
 import {makeRemoteHosts} from './ssh/remote-host.ts';
 import {signalScript} from './ssh/signal-script.ts';
 import {isOwnerAlive, ownLeaseOwner} from './store/lease-owner.ts';
 import {openStore} from './store/open-store.ts';
 import {systemClock} from './system-clock.ts';
+
+/** Verbs that can neither signal nor decide. */
+const LOOKS: ReadonlySet<string> = new Set(['help', 'hosts', 'status', 'diagnose', 'probe']);
 
 async function main(argv: readonly string[]): Promise<number> {
   const terminal = makeTerminal({in: process.stdin, out: process.stdout, err: process.stderr});
@@ -60,7 +66,14 @@ async function main(argv: readonly string[]): Promise<number> {
   const {hosts, policy, databasePath, logLevel} = config.value;
   const logger = makeLogger({level: logLevel});
   const person = whoAmI();
-  const store = await openStore(databasePath);
+  let store = await openStore(databasePath);
+  let standIn: string | null = null;
+  if (!store.ok && LOOKS.has(verb)) {
+    // Only signals need the store: on a night with a full disk one must still be able to look.
+    if (!json) terminal.complain(`${failureSentence(store.failure)} Looking goes on without it.`);
+    standIn = mkdtempSync(join(tmpdir(), 'gpu-reclaim-'));
+    store = await openStore(join(standIn, 'runs.db'));
+  }
   if (!store.ok) return refuse({terminal, json, recovered: []}, store.failure);
   const clock = systemClock();
   const remote = makeRemoteHosts({
@@ -99,13 +112,20 @@ async function main(argv: readonly string[]): Promise<number> {
   } finally {
     await remote.close();
     await store.value.close();
+    if (standIn !== null) rmSync(standIn, {recursive: true, force: true});
   }
 }
 
 /** The OS user that the kernel knows; no variable of the environment can say otherwise. */
 function whoAmI(): Person {
-  const {username, uid} = userInfo();
-  return {kind: 'os-user', name: username, uid};
+  try {
+    const {username, uid} = userInfo();
+    return {kind: 'os-user', name: username, uid};
+  } catch {
+    // No entry in the password file, as in a container under an arbitrary uid.
+    const uid = process.getuid?.() ?? -1;
+    return {kind: 'os-user', name: `uid-${uid}`, uid};
+  }
 }
 
 /** The first Ctrl-C asks for a stop; a second one ends the program, and the run is looked at again at the next start. */
