@@ -4,10 +4,10 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // Labs, sshd and the program itself are started for real: a slow machine is no failure.
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
     // Most of the time is spent waiting for other processes.
-    maxWorkers: 2,
+    maxWorkers: 3,
   },
 });

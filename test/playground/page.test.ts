@@ -217,6 +217,8 @@ describe.skipIf(!has)('the page (needs chromium: apt-get install chromium)', () 
     await type(page, '/gpu reclaim lab-1');
     await page.locator('#log .message').filter({hasText: 'kill -9 1 process'}).waitFor();
     await bot.stop();
+    // It resolves before its socket is closed.
+    await expect.poll(() => slack.connected()).toBe(0);
     await type(page, '/gpu status');
     await page.getByText('/gpu failed with the error "dispatch_failed"').waitFor();
     await page.reload();
