@@ -107,7 +107,7 @@ describe.skipIf(!has)('the page (needs chromium: apt-get install chromium)', () 
       ],
     };
     slack = await startLocalSlack({hostState: async () => host, hints: ['/gpu help', '/gpu reclaim lab-1']});
-    bot = await startTinyBot(slack, acting);
+    bot = await startTinyBot(slack, acting, 5_000);
   };
 
   it.each([1280, 360])('type, choose, confirm, read the report: %i px wide', async (width) => {
@@ -224,7 +224,7 @@ describe.skipIf(!has)('the page (needs chromium: apt-get install chromium)', () 
     await page.reload();
     await page.locator('#log .message').filter({hasText: 'kill -9 1 process'}).waitFor();
     await page.getByText('/gpu failed with the error "dispatch_failed"').waitFor();
-    bot = await startTinyBot(slack, acting);
+    bot = await startTinyBot(slack, acting, 5_000);
   });
 
   it('opens at the message that a permalink means, in its thread, and shows a broadcast reply in the channel too', async () => {

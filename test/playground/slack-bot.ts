@@ -19,7 +19,12 @@ const quiet = {
   setName: () => {},
 };
 
-export async function startTinyBot(slack: LocalSlack, listeners: (app: App) => void): Promise<TinyBot> {
+/** `pingTimeoutMs`: short where a lost connection is to be taken up again at once; a busy machine then drops good ones too. */
+export async function startTinyBot(
+  slack: LocalSlack,
+  listeners: (app: App) => void,
+  pingTimeoutMs = 300,
+): Promise<TinyBot> {
   const clientOptions = {
     slackApiUrl: slack.apiUrl,
     timeout: 10_000,
@@ -27,8 +32,7 @@ export async function startTinyBot(slack: LocalSlack, listeners: (app: App) => v
   };
   const receiver = new SocketModeReceiver({
     appToken: slack.appToken,
-    // Short, so that a lost connection is taken up again at once.
-    clientPingTimeout: 300,
+    clientPingTimeout: pingTimeoutMs,
     logger: quiet,
     logLevel: LogLevel.ERROR,
     installerOptions: {clientOptions},
