@@ -239,7 +239,7 @@ case $1 in --query-gpu=*) echo '${row}';; *) echo '${UUID}, ${pids.get('open')},
     // Stands still as grep would on a process that is stuck in the kernel: with the file open.
     writeFileSync(
       join(folder, 'grep'),
-      `#!/bin/sh\ncase " $* " in *" -l -- "*" ${stuck} "*) exec 5<${stuck}; exec sleep 1000;; esac\nexec ${grepPath()} "$@"\n`,
+      `#!/bin/sh\ncase " $* " in *" -lF -- "*" ${stuck} "*) exec 5<${stuck}; exec sleep 1000;; esac\nexec ${grepPath()} "$@"\n`,
     );
     chmodSync(join(folder, 'grep'), 0o755);
     const {seen} = probe(['sh'], [], `${folder}:${PATH}`);
