@@ -3,6 +3,7 @@ import type {Host, HostName} from '../domain/host.ts';
 import type {Policy} from '../domain/policy.ts';
 import type {LeaseOwner} from '../domain/run.ts';
 import type {Announcer, Clock, Digest, IsAlive, Log, NewRunId, RemoteHosts, RunStore} from './ports.ts';
+import type {Turns} from './turns.ts';
 
 export interface EngineDeps {
   readonly hosts: ReadonlyMap<HostName, Host>;
@@ -15,9 +16,13 @@ export interface EngineDeps {
   readonly newRunId: NewRunId;
   readonly digest: Digest;
   readonly isAlive: IsAlive;
+  readonly turns: Turns;
   /** Who holds the leases that this program takes. */
   readonly owner: LeaseOwner;
 }
+
+/** What the composition root hands over; the engine makes the rest itself. */
+export type GivenDeps = Omit<EngineDeps, 'turns'>;
 
 /** The host of this name; asking for one that is not in the hosts file is a bug here, since edges check names first. */
 export function hostOf(deps: EngineDeps, name: HostName): Host {

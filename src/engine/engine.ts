@@ -3,14 +3,16 @@ import type {Failure, Result} from '../domain/failure.ts';
 import {fail, ok} from '../domain/failure.ts';
 import {choose} from './choose.ts';
 import {approve, cancel, deny, expire, pause, resume} from './decide.ts';
-import type {EngineDeps} from './deps.ts';
+import type {EngineDeps, GivenDeps} from './deps.ts';
 import {execute} from './execute.ts';
 import type {Engine} from './ports.ts';
 import {propose} from './propose.ts';
 import {recover} from './recover.ts';
 import {survey} from './survey.ts';
+import {makeTurns} from './turns.ts';
 
-export function makeEngine(deps: EngineDeps): Engine {
+export function makeEngine(given: GivenDeps): Engine {
+  const deps: EngineDeps = {...given, turns: makeTurns(given.clock)};
   return {
     probe: (host) => guard(() => deps.remote.host(host).probe({literals: literalsOf(deps), pids: []})),
     look: (host) => guard(() => survey(deps, host, {match: null, pids: []})),

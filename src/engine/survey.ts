@@ -7,6 +7,7 @@ import type {HostName} from '../domain/host.ts';
 import {parseProbe} from '../domain/parse/probe-output.ts';
 import {INITIAL_PID_NAMESPACE} from '../domain/process.ts';
 import {mibOf, type Snapshot} from '../domain/snapshot.ts';
+import type {Transcript} from '../domain/transcript.ts';
 import {type EngineDeps, hostOf} from './deps.ts';
 import type {Look} from './ports.ts';
 
@@ -24,12 +25,17 @@ export async function survey(
   ];
   const answer = await deps.remote.host(name).probe({literals, pids: wanted.pids});
   if (!answer.ok) return answer;
-  const parsed = parseProbe(answer.value, deps.clock.now());
+  const takenAtMs = deps.clock.now();
+  return deps.turns(() => understand(deps, answer.value, takenAtMs));
+}
+
+async function understand(deps: EngineDeps, transcript: Transcript, takenAtMs: number): Promise<Result<Look>> {
+  const parsed = parseProbe(transcript, takenAtMs);
   if (!parsed.ok) return parsed;
   const snapshot = parsed.value;
   // A look that cannot be remembered is still a look: only signalling needs the store.
   await remember(deps, snapshot).catch((error: unknown) =>
-    deps.log.warn({host: name, error: String(error)}, 'look not remembered'),
+    deps.log.warn({host: snapshot.host, error: String(error)}, 'look not remembered'),
   );
   return ok({snapshot, diagnosis: await diagnoseWithMemory(deps, snapshot)});
 }

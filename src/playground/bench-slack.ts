@@ -54,6 +54,9 @@ async function main(): Promise<number> {
 
 /** Commands typed one after the other while the whole fleet is being looked at, again and again. */
 async function measureAcks(slack: LocalSlack): Promise<boolean> {
+  // The first round opens the connections: a bot that has run for a minute has them open.
+  await slack.type(slack.users.requester, '/gpu status lab');
+  await slack.nextEphemeral((message) => message.text.includes('lab-20'), {withinMs: 60_000});
   const before = slack.envelopes.length;
   let looking = true;
   const rounds = (async () => {
@@ -75,7 +78,7 @@ async function measureAcks(slack: LocalSlack): Promise<boolean> {
   const at = (share: number): number =>
     acks[Math.min(acks.length - 1, Math.ceil(acks.length * share) - 1)] ?? Number.POSITIVE_INFINITY;
   say(
-    `ack of ${acks.length} commands during ${rounds_} x ${SURVEYS} surveys: p50 ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(1)} ms, max ${at(1).toFixed(1)} ms (aim: p99 under ${ACK_P99_MS})`,
+    `ack of ${acks.length} commands during ${rounds_} x ${SURVEYS} surveys on open connections: p50 ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(1)} ms, max ${at(1).toFixed(1)} ms (aim: p99 under ${ACK_P99_MS})`,
   );
   return at(0.99) < ACK_P99_MS && acks.length >= COMMANDS;
 }

@@ -8,6 +8,7 @@ import {bareOutcome, close, commit} from '../../src/engine/commit.ts';
 import type {EngineDeps} from '../../src/engine/deps.ts';
 import {makeEngine} from '../../src/engine/engine.ts';
 import type {Clock, Engine, RunStore} from '../../src/engine/ports.ts';
+import {makeTurns} from '../../src/engine/turns.ts';
 import {type LocalSlack, type LocalSlackOptions, startLocalSlack} from '../../src/playground/slack/local-slack.ts';
 import {Secret} from '../../src/secret.ts';
 import {makeSlackBot, type SlackBot} from '../../src/slack/bot.ts';
@@ -106,6 +107,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       },
     );
     const engine = scripted({
+      turns: makeTurns(clock),
       hosts: new Map([[HOST, aHost()]]),
       remote: {
         host: () => {
