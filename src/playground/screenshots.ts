@@ -24,10 +24,10 @@ process.exitCode = await playOnPage({seed: 1, kind: undefined, port: 0}, async (
   try {
     const page = await browser.newPage({viewport: WIDE});
     await page.goto(slack.url);
-    await page.getByRole('textbox').first().fill(`/gpu reclaim ${HOST} match=vllm`);
+    await page.getByLabel('Message or command').fill(`/gpu reclaim ${HOST} match=vllm`);
     await page.keyboard.press('Enter');
-    await page.getByRole('button', {name: /Terminate, then kill -9/}).waitFor();
-    await page.getByRole('button', {name: /Terminate, then kill -9/}).scrollIntoViewIfNeeded();
+    await page.locator('#log .message button', {hasText: 'Terminate, then kill -9'}).waitFor();
+    await page.locator('#log .message button', {hasText: 'Terminate, then kill -9'}).scrollIntoViewIfNeeded();
     await page.screenshot({path: 'docs/page-plan.png'});
     const card = (await slack.messages()).at(-1);
     if (card === undefined) throw new Error('no card came');
