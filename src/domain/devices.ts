@@ -1,4 +1,5 @@
 /** Which GPUs a holder touches, from the nodes it keeps and the driver's table of minors. */
+import type {HeldBy} from './diagnosis.ts';
 import type {Gpu, Holding, Snapshot} from './snapshot.ts';
 
 /** N of a device path that ends in `nvidiaN`; null for nvidiactl, nvidia-uvm and the rest. */
@@ -8,9 +9,15 @@ export function minorOf(path: string): number | null {
 }
 
 export function holdsDevice(holding: Holding | undefined): boolean {
-  return (
-    holding !== undefined && (holding.opens.length > 0 || holding.mappings.length > 0 || holding.threadOpens.length > 0)
-  );
+  return heldBy(holding) !== 'nothing';
+}
+
+/** The strongest proof first: a path is what the signalling command can check most cheaply. */
+export function heldBy(holding: Holding | undefined): HeldBy {
+  if (holding === undefined) return 'nothing';
+  if (holding.opens.length > 0 || holding.mappings.length > 0 || holding.threadOpens.length > 0) return 'paths';
+  if (holding.numbered.length > 0) return 'numbers';
+  return holding.queued > 0 ? 'queue' : 'nothing';
 }
 
 /** A CUDA context keeps nvidia-uvm; NVML's monitors open GPU nodes without it. */

@@ -5,6 +5,12 @@ import type {ProcessFacts, Snapshot} from './snapshot.ts';
 
 export type {FindingKind} from './finding.ts';
 
+/**
+ * What proves that a process holds a device, to be proven again before it is signalled: paths of open files or mappings ·
+ * numbers of devices under other names · descriptors queued in its sockets or io_uring · nothing.
+ */
+export type HeldBy = 'paths' | 'numbers' | 'queue' | 'nothing';
+
 /** How a process uses one GPU. An open node alone is no proof of use. */
 export interface GpuUse {
   readonly gpuUuid: string;
@@ -59,7 +65,7 @@ export interface HolderDiagnosis {
   readonly deadCharged: readonly number[];
   readonly container: Container | null;
   readonly ownership: Ownership;
-  readonly holdsDevice: boolean;
+  readonly heldBy: HeldBy;
   /** A known worker role whose server is gone. */
   readonly orphaned: boolean;
   /** The literals of workloads or of the request that its command line or comm holds. */

@@ -14,6 +14,16 @@ export type FindingKind =
   | 'zombie-leader'
   /** No open file, a mapping lives. */
   | 'mapping-only'
+  /** Holds memory that another process made: the bill is the other's, nobody's, or has moved here. */
+  | 'importer'
+  /** Device files wait in its socket or io_uring: nobody has them open. */
+  | 'in-flight'
+  /** Got its kill -9 and does not end: a thread is stuck in the kernel. */
+  | 'stuck'
+  /** A profiler, or a process that writes a trace, checkpoint or model file right now. */
+  | 'writing'
+  /** Calls itself like a protected daemon and is none: by executable, uid and cgroup it is anybody's. */
+  | 'impostor'
   /** Plain zombie: holds nothing, waits for its parent. */
   | 'unreaped'
   /** In a container, unit, job step: its owner may bring it back. */
@@ -33,14 +43,19 @@ export const FINDING_ORDER: readonly FindingKind[] = [
   'protected',
   'monitor',
   'unreaped',
+  'stuck',
   'zombie-leader',
   'inheritor',
+  'in-flight',
+  'importer',
   'mapping-only',
   'stopped',
   'deaf',
+  'writing',
   'workload',
   'server',
   'contained',
+  'impostor',
   'bystander',
   'renamed',
   'name-only',
@@ -57,7 +72,13 @@ export type EvidenceSource =
   | 'executable'
   | 'parents'
   | 'earlier-look'
-  | 'gpu-totals';
+  | 'gpu-totals'
+  | 'device-numbers'
+  | 'socket-queues'
+  | 'kernel'
+  | 'kernel-log'
+  | 'owner'
+  | 'writes';
 
 export interface Evidence {
   readonly source: EvidenceSource;

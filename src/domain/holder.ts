@@ -1,7 +1,7 @@
 /** One process, cross-referenced: findings with the evidence for each, and where it was read. */
 import {containerOf} from './cgroup.ts';
 import {chargesKeptBy} from './dead-charges.ts';
-import {holdsDevice, nodesHeld} from './devices.ts';
+import {heldBy, holdsDevice, nodesHeld} from './devices.ts';
 import type {GpuUse, HolderDiagnosis} from './diagnosis.ts';
 import {type Evidence, FINDING_ORDER, type FindingKind} from './finding.ts';
 import type {Host} from './host.ts';
@@ -34,6 +34,8 @@ export function diagnoseProcess(process: ProcessFacts, input: HolderInput): Hold
     opens: [],
     mappings: [],
     threadOpens: [],
+    numbered: [],
+    queued: 0,
   };
   const own = snapshot.charges.filter((charge) => charge.pid === process.pid);
   const held = holdsDevice(holding) || own.length > 0;
@@ -110,7 +112,7 @@ export function diagnoseProcess(process: ProcessFacts, input: HolderInput): Hold
     deadCharged: [...new Set(kept.map((charge) => charge.pid))],
     container,
     ownership: ownershipOf(process, container, host),
-    holdsDevice: holdsDevice(holding),
+    heldBy: heldBy(holding),
     orphaned,
     matched,
   };

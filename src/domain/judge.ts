@@ -164,7 +164,13 @@ function observe(target: Target, input: JudgeInput): Survivor['observation'] {
  */
 function isUnasked(target: Target, input: JudgeInput): boolean {
   const result = input.results.get(target.identity.pid)?.result;
-  return !target.holdsDevice && result !== undefined && result !== 'sent' && result !== 'gone' && result !== 'replaced';
+  return (
+    target.heldBy === 'nothing' &&
+    result !== undefined &&
+    result !== 'sent' &&
+    result !== 'gone' &&
+    result !== 'replaced'
+  );
 }
 
 function whyAlive(target: Target, seen: Survivor['observation'], input: JudgeInput): Survivor['why'] {

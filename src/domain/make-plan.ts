@@ -79,7 +79,7 @@ export function digestText(plan: Plan): string {
       target.identity.executable,
       target.role,
       target.takesTerm,
-      target.holdsDevice,
+      target.heldBy,
     ]),
     plan.gpus.filter((gpu) => gpu.requested).map((gpu) => gpu.gpuUuid),
     plan.graceMs,

@@ -1,4 +1,5 @@
 /** One signalling command to a host, and what came of it. Data only: `ssh` spells it, `engine` asks for it. */
+import type {HeldBy} from './diagnosis.ts';
 import type {MachineIdentity, ProcessIdentity} from './process.ts';
 import type {RunId} from './run.ts';
 import type {Signal} from './signal.ts';
@@ -7,8 +8,8 @@ import type {Snapshot} from './snapshot.ts';
 export interface Order {
   readonly identity: ProcessIdentity;
   readonly signal: Signal;
-  /** False only for an ancestor that was approved as a non-holder: all others must still hold an NVIDIA device. */
-  readonly mustHoldDevice: boolean;
+  /** What it must still be seen to hold; `nothing` only for an ancestor that was approved as a non-holder. */
+  readonly mustHold: HeldBy;
 }
 
 export interface ExpectedMemory {

@@ -25,7 +25,7 @@ export function targetFacts(holder: HolderDiagnosis, input: PlanInput) {
     evidence: holder.evidence,
     ownership: holder.ownership,
     container: holder.container,
-    holdsDevice: holder.holdsDevice,
+    heldBy: holder.heldBy,
     takesTerm: !holder.findings.includes('deaf') && !holder.findings.includes('stopped'),
     gpuUuids: holder.gpus.map((use) => use.gpuUuid),
     chargedMiB: holder.chargedMiB,

@@ -1,5 +1,5 @@
 /** What would be done, as a plain value: shown, stored, approved by digest, checked again, executed. Types only. */
-import type {Belonging, Container, Ownership} from './diagnosis.ts';
+import type {Belonging, Container, HeldBy, Ownership} from './diagnosis.ts';
 import type {Evidence, FindingKind} from './finding.ts';
 import type {HostName} from './host.ts';
 import type {MachineIdentity, ProcessIdentity} from './process.ts';
@@ -18,7 +18,7 @@ export interface Target {
   readonly belonging: Belonging;
   readonly ownership: Ownership;
   readonly container: Container | null;
-  readonly holdsDevice: boolean;
+  readonly heldBy: HeldBy;
   /** False for those that ignore, block or cannot take SIGTERM: they get no SIGTERM and nobody waits for them. */
   readonly takesTerm: boolean;
   readonly gpuUuids: readonly string[];

@@ -49,8 +49,8 @@ function differenceOf(target: Target, fresh: Diagnosis): Drift | null {
   const now = {pid, startTicks: process.startTicks, uid: process.uid, executable: process.executable.id};
   if (!isSameProcess(now, target.identity))
     return say('replaced', process.uid === target.identity.uid ? 'runs another program' : `runs as uid ${process.uid}`);
-  if (!target.holdsDevice) return null;
-  if (holder === undefined || !holder.holdsDevice) return say('not-holding', 'holds no GPU device any more');
+  if (target.heldBy === 'nothing') return null;
+  if (holder === undefined || holder.heldBy === 'nothing') return say('not-holding', 'holds no GPU device any more');
   // Ticked only as a ghost: without the proof it may be somebody's live work.
   if (target.belonging.by === 'ghost' && !holder.findings.includes('inheritor') && !holder.orphaned) {
     const blind = fresh.snapshot.smi.state !== 'answered';

@@ -47,7 +47,7 @@ export function choose(holder: HolderDiagnosis, input: SelectionInput): Choice {
   if (holder.findings.includes('unreaped')) return keep('unreaped', false);
   if (holder.identity === null) return keep('no-identity', false);
   // Billed, yet no scan saw it hold anything: another process may have got the PID of the one that is billed.
-  if (!holder.holdsDevice) return keep('no-holder', false);
+  if (holder.heldBy === 'nothing') return keep('no-holder', false);
   if (request.pids.includes(pid)) return {ticked: true, belonging: {by: 'pid'}};
 
   const used = holder.gpus.filter((use) => use.how !== 'opened').map((use) => use.gpuUuid);

@@ -39,7 +39,7 @@ export function serversOf(holders: readonly Target[], input: PlanInput): readonl
         identity: seen.identity,
         role: 'server',
         belonging,
-        holdsDevice: false,
+        heldBy: 'nothing',
         selfGo: mayGoAlone(seen, belonging, request),
       });
     }

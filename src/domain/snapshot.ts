@@ -1,4 +1,5 @@
 /** One host at one instant, as read. No judgement here; what could not be read is said, never filled in. */
+import type {DeepLook, NumberedDevice} from './deep.ts';
 import type {HostName} from './host.ts';
 import type {MachineIdentity} from './process.ts';
 
@@ -70,6 +71,10 @@ export interface Holding {
   readonly mappings: readonly string[];
   /** /proc/PID/task/TID/fd, looked at for zombie leaders only. */
   readonly threadOpens: readonly OpenCount[];
+  /** By device number, where no path told: from a deeper look only. */
+  readonly numbered: readonly NumberedDevice[];
+  /** Descriptors that wait in its unix sockets, and files that its io_uring keeps: from a deeper look only. */
+  readonly queued: number;
 }
 
 export interface Executable {
@@ -183,4 +188,6 @@ export interface Snapshot {
   /** Our own shell, its ancestors and descendants: never holders, never targets. */
   readonly ownPids: readonly number[];
   readonly sections: readonly SectionReport[];
+  /** The deeper look that was taken right after this one; null if none was needed, or none came back. */
+  readonly deep: DeepLook | null;
 }

@@ -40,7 +40,7 @@ export function batchFor(input: BatchInput): SignalBatch {
     notAfterUptimeMs: Math.round(
       approved.look.snapshot.uptimeMs + (input.nowTicks - input.lookedAtTicks) + policy.lateAfterMs,
     ),
-    orders: ordered.map((target) => ({identity: target.identity, signal, mustHoldDevice: target.holdsDevice})),
+    orders: ordered.map((target) => ({identity: target.identity, signal, mustHold: target.heldBy})),
     watch: waitedFor.map((target) => target.identity),
     watchMs: Math.round(move.watchMs),
     final: move.last,

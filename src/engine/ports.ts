@@ -1,5 +1,6 @@
 /** What the engine needs of the world, in its own words. Edges implement these; nothing here knows how. */
 
+import type {DeepRequest} from '../domain/deep.ts';
 import type {Diagnosis} from '../domain/diagnosis.ts';
 import type {Result} from '../domain/failure.ts';
 import type {HostName} from '../domain/host.ts';
@@ -22,6 +23,8 @@ export interface ProbeRequest {
 export interface RemoteHost {
   /** One read-only exec with the look credential. */
   probe(request: ProbeRequest): Promise<Result<Transcript>>;
+  /** One read-only exec with the look credential that reads far more: for what `probe` left unexplained. */
+  deep(request: DeepRequest): Promise<Result<Transcript>>;
   /**
    * One signalling exec with the act credential. `onEvent` hears each event as its line arrives. An `ok` answer carries
    * the whole transcript; a failure says in `mayHaveActed` whether a signal may have been sent.

@@ -1,9 +1,12 @@
 /** One look at a host: probe, parse, remember. Signals nothing. */
 
+import type {DeepRequest} from '../domain/deep.ts';
+import {deepen, needsDeeper} from '../domain/deepen.ts';
 import {diagnose} from '../domain/diagnose.ts';
 import type {Diagnosis} from '../domain/diagnosis.ts';
 import {ok, type Result} from '../domain/failure.ts';
 import type {HostName} from '../domain/host.ts';
+import {parseDeep} from '../domain/parse/deep.ts';
 import {parseProbe} from '../domain/parse/probe-output.ts';
 import {INITIAL_PID_NAMESPACE} from '../domain/process.ts';
 import {mibOf, type Snapshot} from '../domain/snapshot.ts';
@@ -26,18 +29,40 @@ export async function survey(
   const answer = await deps.remote.host(name).probe({literals, pids: wanted.pids});
   if (!answer.ok) return answer;
   const takenAtMs = deps.clock.now();
-  return deps.turns(() => understand(deps, answer.value, takenAtMs));
+  const look = await deps.turns(() => understand(deps, answer.value, takenAtMs));
+  if (!look.ok || !needsDeeper(look.value.diagnosis)) return look;
+  return ok(await lookDeeper(deps, look.value, {pids: [], sinceUptimeMs: null}));
+}
+
+/** The same look with what a second exec finds; as it was, where that one fails: the account then says what is missing. */
+export async function lookDeeper(deps: EngineDeps, look: Look, request: DeepRequest): Promise<Look> {
+  const host = look.snapshot.host;
+  const answer = await deps.remote.host(host).deep(request);
+  const deep = answer.ok ? parseDeep(answer.value, deps.clock.now()) : answer;
+  if (!deep.ok) {
+    deps.log.warn({host, reason: deep.failure.reason}, 'no deeper look');
+    return look;
+  }
+  return deps.turns(async () => {
+    const snapshot = deepen(look.snapshot, deep.value);
+    await keep(deps, snapshot);
+    return {snapshot, diagnosis: await diagnoseWithMemory(deps, snapshot)};
+  });
 }
 
 async function understand(deps: EngineDeps, transcript: Transcript, takenAtMs: number): Promise<Result<Look>> {
   const parsed = parseProbe(transcript, takenAtMs);
   if (!parsed.ok) return parsed;
   const snapshot = parsed.value;
-  // A look that cannot be remembered is still a look: only signalling needs the store.
+  await keep(deps, snapshot);
+  return ok({snapshot, diagnosis: await diagnoseWithMemory(deps, snapshot)});
+}
+
+/** A look that cannot be remembered is still a look: only signalling needs the store. */
+async function keep(deps: EngineDeps, snapshot: Snapshot): Promise<void> {
   await remember(deps, snapshot).catch((error: unknown) =>
     deps.log.warn({host: snapshot.host, error: String(error)}, 'look not remembered'),
   );
-  return ok({snapshot, diagnosis: await diagnoseWithMemory(deps, snapshot)});
 }
 
 export async function diagnoseWithMemory(deps: EngineDeps, snapshot: Snapshot): Promise<Diagnosis> {

@@ -83,7 +83,7 @@ function targetLines(group: readonly Target[], plan: Plan): readonly Line[] {
   const lead = first.findings[0];
   return [
     head(`☑ PID ${many ? `${group.length}×` : first.identity.pid} ${name}`),
-    ...(first.holdsDevice
+    ...(first.heldBy !== 'nothing'
       ? [
           detail(
             `${memory === 0 ? 'no bill of its own' : `${thousands(memory)} MiB`}${gpus === '' ? '' : ` on ${gpus}`}`,

@@ -15,6 +15,11 @@ export const FINDING_WORD: Readonly<Record<FindingKind, string>> = {
   inheritor: 'ghost: child of a dead process',
   'zombie-leader': 'zombie leader, threads alive',
   'mapping-only': 'mapping only',
+  importer: "holds another's memory",
+  'in-flight': 'device files wait in its socket',
+  stuck: 'stuck in the kernel',
+  writing: 'writing a file',
+  impostor: 'only called like a daemon',
   unreaped: 'unreaped zombie',
   contained: 'contained',
   protected: 'protected',
@@ -36,6 +41,14 @@ export const FINDING_MEANING: Readonly<Record<FindingKind, string>> = {
   'zombie-leader':
     'Its main thread is gone and shows as a zombie, yet other threads hold the GPU; fuser and lsof do not see it.',
   'mapping-only': 'Closed every device file and kept a mapping: only /proc/PID/maps shows it.',
+  importer:
+    "Holds memory that another process made (CUDA IPC or exported memory): the bill was the other one's and may move here. It may be healthy and shared.",
+  'in-flight':
+    'Device files were sent to its socket and never received: no scan of open files shows them, and the memory ends only with this socket.',
+  stuck:
+    'Has its kill -9 and cannot take it: a thread sits in the kernel. Another signal changes nothing; drain the host and reboot it.',
+  writing: 'Writes a trace, a checkpoint or a model right now: ended now, that file would be cut.',
+  impostor: 'Is called like a daemon that hosts need, but neither its program nor its unit is one: not protected.',
   unreaped: 'Dead already and holds nothing; its parent has to reap it. No signal helps.',
   contained: 'Runs in a container, unit or job that may start it again; stop it there.',
   protected: 'A daemon that the host needs. Never signalled.',

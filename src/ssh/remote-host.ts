@@ -75,6 +75,12 @@ function makeRemoteHost(
       return run(access.look, command, readProbeAnswer);
     },
 
+    deep() {
+      return Promise.resolve(
+        fail({reason: 'probe-unreadable', host: access.name, section: 'BEGIN', detail: 'not yet'}),
+      );
+    },
+
     signal(batch, onEvent) {
       if (access.act === null) return Promise.resolve(fail({reason: 'host-observe-only', host: access.name}));
       const nonce = newNonce();

@@ -57,11 +57,17 @@ function assignments(nonce: string, batch: SignalBatch, deviceFolder: string): r
   return Object.entries(words).map(([name, value]) => `${name}=${quote(value)}`);
 }
 
-function orderWords({identity, signal, mustHoldDevice}: Order): string {
+/** How identity.sh spells what must still be held. */
+const HOLD_WORD: Readonly<Record<Order['mustHold'], string>> = {
+  paths: 'hold',
+  numbers: 'number',
+  queue: 'queue',
+  nothing: 'any',
+};
+
+function orderWords({identity, signal, mustHold}: Order): string {
   const {pid, startTicks, uid, executable} = identity;
-  return [count(pid), word(startTicks), count(uid), word(executable), signal, mustHoldDevice ? 'hold' : 'any'].join(
-    ' ',
-  );
+  return [count(pid), word(startTicks), count(uid), word(executable), signal, HOLD_WORD[mustHold]].join(' ');
 }
 
 function watchedWords({pid, startTicks}: ProcessIdentity): string {

@@ -7,7 +7,7 @@ import {StoreError} from './store-error.ts';
 
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** Keeps the look, and lets go of those that are more than 7 days older than it. */
+/** Keeps the look (the same one made deeper takes its place), and lets go of those that are more than 7 days older than it. */
 export async function keepLook({db}: Reader, snapshot: Snapshot): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await trx
@@ -18,7 +18,9 @@ export async function keepLook({db}: Reader, snapshot: Snapshot): Promise<void> 
         at_ms: snapshot.takenAtMs,
         body: JSON.stringify(snapshot),
       })
-      .onConflict((conflict) => conflict.columns(['host', 'boot_id', 'at_ms']).doNothing())
+      .onConflict((conflict) =>
+        conflict.columns(['host', 'boot_id', 'at_ms']).doUpdateSet({body: JSON.stringify(snapshot)}),
+      )
       .execute();
     await trx
       .deleteFrom('looks')

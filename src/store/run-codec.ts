@@ -28,13 +28,29 @@ export function decodeEvent(
   if (format !== EVENT_FORMAT) return {ok: false, problem: `event format ${format}, known is ${EVENT_FORMAT}`};
   const value = parseJson(body);
   const problem = problemOf(value);
-  return problem === null ? {ok: true, event: value as RunEvent} : {ok: false, problem};
+  if (problem !== null) return {ok: false, problem};
+  const event = value as RunEvent;
+  return {ok: true, event: 'snapshot' in event && event.snapshot !== null ? withSnapshot(event) : event};
 }
 
 /** A kept snapshot, by its outer shape; null if it is none. */
 export function decodeSnapshot(body: string): Snapshot | null {
   const found = snapshot.safeParse(parseJson(body));
-  return found.success ? found.data : null;
+  return found.success ? complete(found.data) : null;
+}
+
+/** Looks that were kept before there were deeper ones lack what only those fill in. */
+function complete(kept: Snapshot): Snapshot {
+  const holdings = kept.holdings.map((holding) => ({
+    ...holding,
+    numbered: holding.numbered ?? [],
+    queued: holding.queued ?? 0,
+  }));
+  return {...kept, holdings, deep: kept.deep ?? null};
+}
+
+function withSnapshot<E extends RunEvent & {readonly snapshot: Snapshot | null}>(event: E): E {
+  return event.snapshot === null ? event : {...event, snapshot: complete(event.snapshot)};
 }
 
 /** The phase, or null for a word that this program doesn't know. */

@@ -222,7 +222,7 @@ describe('survivors', () => {
   });
 
   it('a server whose signal was refused is one, though no look asks for it any more', () => {
-    const server = aTarget({pid: 400, role: 'server', holdsDevice: false});
+    const server = aTarget({pid: 400, role: 'server', heldBy: 'nothing'});
     const after = judged(freed, {
       plan: {...plan, targets: [server, ...plan.targets]},
       results: new Map([

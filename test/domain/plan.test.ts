@@ -39,7 +39,7 @@ describe('the digest', () => {
     ['a program', withTarget({identity: {...first.identity, executable: '1:1'}})],
     ['a role', withTarget({role: 'server'})],
     ['who takes SIGTERM', withTarget({takesTerm: false})],
-    ['who must hold the device', withTarget({holdsDevice: false})],
+    ['who must hold the device', withTarget({heldBy: 'nothing'})],
     ['one target more', {...plan, targets: [...plan.targets, aTarget({pid: 502})]}],
     ['one target less', {...plan, targets: [first]}],
     ['the order', {...plan, targets: [second, first]}],

@@ -221,9 +221,9 @@ describe('servers that hold no GPU', () => {
   it('are signalled before what they started, and only up to the topmost that is named', () => {
     const launcher = aProcess({pid: 300, words: ['python3', 'sweep.py']});
     const plan = planFor(aSnapshot([launcher, server({ppid: 300}), worker()]), {match: 'vllm'});
-    expect(plan.targets.map((target) => [target.identity.pid, target.role, target.holdsDevice])).toEqual([
-      [400, 'server', false],
-      [500, 'member', true],
+    expect(plan.targets.map((target) => [target.identity.pid, target.role, target.heldBy])).toEqual([
+      [400, 'server', 'nothing'],
+      [500, 'member', 'paths'],
     ]);
     expect(targetOf(plan, 400).findings).toEqual(['server']);
   });

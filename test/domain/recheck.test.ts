@@ -5,6 +5,7 @@ import type {ProcessFacts, Snapshot} from '../../src/domain/snapshot.ts';
 import {
   aDeadCharge,
   aDiagnosis,
+  aHolding,
   anExecutable,
   aPolicy,
   aProcess,
@@ -70,7 +71,7 @@ describe('leaves out, and says', () => {
   });
 
   it('one that is billed but was seen to hold nothing', () => {
-    const look = aSnapshot([server, {...worker(), holding: {pid: 500, opens: [], mappings: [], threadOpens: []}}], {
+    const look = aSnapshot([server, {...worker(), holding: aHolding(500, [], {opens: [], mappings: []})}], {
       used: [4_623, 4],
     });
     expect(checked(look).drift).toEqual(['500 not-holding']);

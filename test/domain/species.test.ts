@@ -95,7 +95,7 @@ describe('findings', () => {
   });
 
   it('zombie leader: only its threads show the device; the state says Z and it is a holder all the same', () => {
-    const holding = {pid: 500, opens: [], mappings: [], threadOpens: aHolding(500, [0]).opens};
+    const holding = aHolding(500, [], {opens: [], mappings: [], threadOpens: aHolding(500, [0]).opens});
     const look = aSnapshot(
       [
         {
@@ -109,7 +109,7 @@ describe('findings', () => {
     const holder = holderOf(aDiagnosis(look), 500);
     expect(holder.findings).toEqual(['zombie-leader', 'bystander']);
     expect(holder.findings).not.toContain('unreaped');
-    expect(targetOf(planFor(look, {pids: [500]}), 500)).toMatchObject({holdsDevice: true, takesTerm: true});
+    expect(targetOf(planFor(look, {pids: [500]}), 500)).toMatchObject({heldBy: 'paths', takesTerm: true});
     expect(aDiagnosis(look).gpus[0]?.state).toBe('occupied');
   });
 

@@ -126,6 +126,8 @@ export function aHolding(pid: number, gpus: readonly number[], change: Partial<H
     ],
     mappings: [...gpus.map((gpu) => `/dev/nvidia${gpu}`), '/dev/nvidiactl'],
     threadOpens: [],
+    numbered: [],
+    queued: 0,
     ...change,
   };
 }
@@ -137,12 +139,10 @@ export function allOpen(pid: number, count: number, mapped: readonly number[]): 
 }
 
 export function monitorFiles(pid: number, gpus: readonly number[]): Holding {
-  return {
-    pid,
+  return aHolding(pid, gpus, {
     opens: [...gpus.map((gpu) => ({path: `/dev/nvidia${gpu}`, count: 2})), {path: '/dev/nvidiactl', count: 1}],
     mappings: [],
-    threadOpens: [],
-  };
+  });
 }
 
 /** A process with what it holds and what it is billed. */
@@ -196,6 +196,7 @@ export function aSnapshot(
     smi: {state: 'answered', exitCode: 0, note: ''},
     gpus: used.map((MiB, index) => aGpu(index, MiB)),
     gpuFaults: [],
+    deep: null,
     holdings: parts.flatMap((one) => one.holding ?? []),
     matches: matchesOf(processes, [...LITERALS, ...literals]),
     ownPids: [],
@@ -336,7 +337,7 @@ export function aTarget(change: Partial<Target> & {readonly pid: number}): Targe
     belonging: {by: 'named', literal: 'vllm'},
     ownership: {person: 'anna', uid: ANNA_UID, by: 'uid'},
     container: null,
-    holdsDevice: true,
+    heldBy: 'paths',
     takesTerm: true,
     gpuUuids: [uuidOf(0)],
     chargedMiB: 4_614,

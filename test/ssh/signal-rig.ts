@@ -257,8 +257,12 @@ function removeFarms(): void {
   for (const made of farms.values()) rmSync(made, {recursive: true, force: true});
 }
 
-export function order(identity: ProcessIdentity, signal: Order['signal'] = 'SIGTERM', mustHoldDevice = true): Order {
-  return {identity, signal, mustHoldDevice};
+export function order(
+  identity: ProcessIdentity,
+  signal: Order['signal'] = 'SIGTERM',
+  mustHold: Order['mustHold'] = 'paths',
+): Order {
+  return {identity, signal, mustHold};
 }
 
 export function batch(orders: readonly Order[], change: Partial<SignalBatch> = {}): SignalBatch {

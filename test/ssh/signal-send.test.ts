@@ -70,7 +70,7 @@ for (const shell of SHELLS) {
               order(changed(otherUid.identity, {uid: otherUid.identity.uid + 1})),
               order(closed.identity),
               order(mapped.identity),
-              order(server.identity, 'SIGTERM', false),
+              order(server.identity, 'SIGTERM', 'nothing'),
               order(leader.identity),
               order(named.identity),
               order(changed(honours.identity, {pid: process.pid})),

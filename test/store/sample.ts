@@ -57,6 +57,7 @@ export function snapshot(takenAtMs: number): Snapshot {
     matches: [],
     ownPids: [],
     sections: [],
+    deep: null,
   };
 }
 

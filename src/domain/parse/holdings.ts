@@ -70,6 +70,8 @@ export function joinHoldings(
       opens: opens.get(pid) ?? [],
       mappings: mappings.get(pid) ?? [],
       threadOpens: threadOpens.get(pid) ?? [],
+      numbered: [],
+      queued: 0,
     }));
 }
 

@@ -77,6 +77,7 @@ export function parseProbe(transcript: Transcript, takenAtMs: number): Result<Sn
     ),
     ownPids: [...own].sort((a, b) => a - b),
     sections: reports satisfies readonly SectionReport[],
+    deep: null,
   });
 }
 

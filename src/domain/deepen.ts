@@ -1,0 +1,40 @@
+/** A look and the deeper one taken right after it, as one snapshot: what follows need not know that there were two. */
+import type {DeepLook} from './deep.ts';
+import type {Diagnosis} from './diagnosis.ts';
+import {isSameMachine} from './process.ts';
+import type {Holding, Snapshot} from './snapshot.ts';
+
+/**
+ * True where a second look may tell what the first could not: memory that nobody in sight explains, or a dead PID that is
+ * billed while nobody was seen to keep its files. Poor sight and a silent nvidia-smi are no reason: more reading cures neither.
+ */
+export function needsDeeper(diagnosis: Diagnosis): boolean {
+  return (
+    diagnosis.snapshot.deep === null &&
+    diagnosis.gpus.some((gpu) =>
+      gpu.reasons.some((reason) => reason === 'no-holder-anywhere' || reason === 'dead-charge-without-holder'),
+    )
+  );
+}
+
+/** A deeper look of another boot or namespace is of no use: the snapshot then stays as it was. */
+export function deepen(snapshot: Snapshot, deep: DeepLook): Snapshot {
+  if (!isSameMachine(snapshot.machine, deep.machine)) return snapshot;
+  const known = new Set(snapshot.processes.map((process) => process.pid));
+  const processes = [...snapshot.processes, ...deep.processes.filter((process) => !known.has(process.pid))];
+  const seen = new Set(processes.map((process) => process.pid));
+  const own = new Set(snapshot.ownPids);
+  const holdings = new Map(snapshot.holdings.map((holding) => [holding.pid, holding]));
+  const grow = (pid: number, change: (holding: Holding) => Partial<Holding>): void => {
+    // Gone between the two looks, or one of us.
+    if (!seen.has(pid) || own.has(pid)) return;
+    const before = holdings.get(pid) ?? {pid, opens: [], mappings: [], threadOpens: [], numbered: [], queued: 0};
+    holdings.set(pid, {...before, ...change(before)});
+  };
+  for (const {pid, devices} of deep.numbered) grow(pid, () => ({numbered: devices}));
+  for (const {pid, count} of deep.queued) grow(pid, (before) => ({queued: before.queued + count}));
+  for (const {pid, devices, files} of deep.rings) {
+    grow(pid, (before) => ({queued: before.queued + (devices?.length ?? files)}));
+  }
+  return {...snapshot, processes, holdings: [...holdings.values()].toSorted((a, b) => a.pid - b.pid), deep};
+}
