@@ -2,6 +2,7 @@
 import type {Belonging, Diagnosis, FindingKind, HolderDiagnosis} from './diagnosis.ts';
 import {expectations} from './expect-memory.ts';
 import {fail, ok, type Result} from './failure.ts';
+import {withFamilies} from './family.ts';
 import {diagnoseProcess} from './holder.ts';
 import {ancestors, processTable} from './lineage.ts';
 import type {Kept, Plan, Target} from './plan.ts';
@@ -44,7 +45,7 @@ export function makePlan(input: PlanInput): Result<Plan> {
   }
   kept.push(...typedInVain(input));
   const servers = serversOf(holders, input).filter((server) => input.only?.has(server.identity.pid) ?? true);
-  const targets = ordered([...servers, ...holders], diagnosis);
+  const targets = withFamilies(ordered([...servers, ...holders], diagnosis), diagnosis, input.earlier);
   const serverPids = new Set(servers.map((server) => server.identity.pid));
 
   return ok({
@@ -148,6 +149,7 @@ function keptFrom(holder: HolderDiagnosis, why: Kept['why'], choosable: boolean,
     pid: holder.process.pid,
     name: titleOf(holder.process),
     findings: holder.findings,
+    evidence: holder.evidence,
     ownership: holder.ownership,
     container: holder.container,
     gpuUuids: holder.gpus.map((use) => use.gpuUuid),

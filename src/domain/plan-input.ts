@@ -26,6 +26,8 @@ export function targetFacts(holder: HolderDiagnosis, input: PlanInput) {
     ownership: holder.ownership,
     container: holder.container,
     heldBy: holder.heldBy,
+    // By itself, until `withFamilies` has seen the others.
+    family: {framework: null, rootPid: holder.process.pid},
     takesTerm: !holder.findings.includes('deaf') && !holder.findings.includes('stopped'),
     gpuUuids: holder.gpus.map((use) => use.gpuUuid),
     chargedMiB: holder.chargedMiB,

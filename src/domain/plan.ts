@@ -8,6 +8,14 @@ import type {RunId} from './run.ts';
 /** `leader`: gets SIGTERM first · `member`: 5 s later · `server`: an ancestor without a GPU, first of all. */
 export type TargetRole = 'server' | 'leader' | 'member';
 
+/** The workload that a target is part of; targets with the same root are shown as one. */
+export interface Family {
+  /** vLLM, SGLang, …; null for one that nobody has a name for. */
+  readonly framework: string | null;
+  /** The topmost process of it that is known: a target, or a parent that an earlier look saw and that is dead by now. */
+  readonly rootPid: number;
+}
+
 export interface Target {
   readonly identity: ProcessIdentity;
   readonly role: TargetRole;
@@ -19,6 +27,7 @@ export interface Target {
   readonly ownership: Ownership;
   readonly container: Container | null;
   readonly heldBy: HeldBy;
+  readonly family: Family;
   /** False for those that ignore, block or cannot take SIGTERM: they get no SIGTERM and nobody waits for them. */
   readonly takesTerm: boolean;
   readonly gpuUuids: readonly string[];
@@ -35,6 +44,7 @@ export interface Kept {
   readonly pid: number;
   readonly name: string;
   readonly findings: readonly FindingKind[];
+  readonly evidence: readonly Evidence[];
   readonly ownership: Ownership;
   readonly container: Container | null;
   readonly gpuUuids: readonly string[];

@@ -30,6 +30,7 @@ export function decodeEvent(
   const problem = problemOf(value);
   if (problem !== null) return {ok: false, problem};
   const event = value as RunEvent;
+  if (event.kind === 'planned') return {ok: true, event: {...event, plan: completePlan(event.plan)}};
   return {ok: true, event: 'snapshot' in event && event.snapshot !== null ? withSnapshot(event) : event};
 }
 
@@ -47,6 +48,18 @@ function complete(kept: Snapshot): Snapshot {
     queued: holding.queued ?? 0,
   }));
   return {...kept, holdings, deep: kept.deep ?? null};
+}
+
+/** Plans that were kept before targets had families, and those who stay their evidence. */
+function completePlan(kept: Plan): Plan {
+  return {
+    ...kept,
+    targets: kept.targets.map((target) => ({
+      ...target,
+      family: target.family ?? {framework: null, rootPid: target.identity.pid},
+    })),
+    kept: kept.kept.map((one) => ({...one, evidence: one.evidence ?? []})),
+  };
 }
 
 function withSnapshot<E extends RunEvent & {readonly snapshot: Snapshot | null}>(event: E): E {

@@ -338,6 +338,7 @@ export function aTarget(change: Partial<Target> & {readonly pid: number}): Targe
     ownership: {person: 'anna', uid: ANNA_UID, by: 'uid'},
     container: null,
     heldBy: 'paths',
+    family: {framework: null, rootPid: pid},
     takesTerm: true,
     gpuUuids: [uuidOf(0)],
     chargedMiB: 4_614,

@@ -96,6 +96,7 @@ export function aKept(change: Partial<Kept> & {readonly pid: number}): Kept {
     pid,
     name: 'train.py',
     findings: ['bystander'],
+    evidence: [],
     ownership: {person: 'bo', uid: 1001, by: 'uid'},
     container: null,
     gpuUuids: [uuidOf(6)],
