@@ -8,9 +8,9 @@ import {vi} from 'vitest';
 import {stringify} from 'yaml';
 import {type Lab, startLab} from '../../src/playground/lab/lab.ts';
 import {persistenceDaemon} from '../../src/playground/lab/species.ts';
+import {programFile} from '../../src/playground/program.ts';
 import type {Answer, Bot} from '../../src/playground/story/bot.ts';
 import {confirmIn} from '../../src/playground/story/play.ts';
-import {builtProgram} from './program.ts';
 
 // Many programs and labs at once: a busy machine is no failure.
 vi.setConfig({testTimeout: 120_000, hookTimeout: 120_000});
@@ -91,7 +91,7 @@ export function makeBench(
   setPolicy(policy);
   setHosts(Object.fromEntries(Object.entries(labs).map(([name, lab]) => [name, entryOf(lab)])));
 
-  const argv = [process.execPath, builtProgram()];
+  const argv = [process.execPath, programFile()];
   const env: Environment = {
     PATH: process.env['PATH'] ?? '',
     HOME: folder,

@@ -5,6 +5,7 @@ import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
+import {programFile} from '../../src/playground/program.ts';
 import {type LocalSlack, startLocalSlack} from '../../src/playground/slack/local-slack.ts';
 
 interface Program {
@@ -26,7 +27,7 @@ async function workspace(): Promise<{readonly slack: LocalSlack; start(env?: Rec
     JSON.stringify({hosts: {'gpu-07': {address: '127.0.0.1', port: 1, user: 'bot', look: {agent: {}}, knownHosts}}}),
   );
   const start = (env: Record<string, string> = {}): Program => {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts', 'start'], {
+    const child = spawn(process.execPath, [programFile(), 'start'], {
       env: {
         ...process.env,
         SSH_AUTH_SOCK: join(folder, 'agent'),

@@ -5,8 +5,7 @@ import {tmpdir, userInfo} from 'node:os';
 import {join} from 'node:path';
 import {stringify} from 'yaml';
 import type {Lab} from '../lab/lab.ts';
-
-const ROOT = new URL('../../../', import.meta.url).pathname;
+import {programFile} from '../program.ts';
 
 export interface Answer {
   readonly code: number | null;
@@ -63,7 +62,7 @@ export function makeBot(
     GPU_RECLAIM_LOG_LEVEL: 'warn',
     ...slack?.env,
   };
-  const command = ['--import', join(ROOT, 'node_modules/tsx/dist/esm/index.mjs'), join(ROOT, 'src/main.ts')];
+  const command = [programFile()];
   const start: Bot['start'] = (...words) => {
     const child = spawn(process.execPath, [...command, ...words], {env, stdio: ['ignore', 'pipe', 'pipe']});
     const collected = {out: '', err: ''};
