@@ -16,7 +16,7 @@ import type {EngineDeps} from './deps.ts';
 import {Ladder} from './ladder.ts';
 import {lookAgain} from './look-again.ts';
 import type {Look} from './ports.ts';
-import {diagnoseWithMemory, survey} from './survey.ts';
+import {diagnoseWithMemory, lookDeeper, survey} from './survey.ts';
 
 /** Ends the run with an outcome whatever happens; a failure comes back only if even that could not be written. */
 export async function execute(deps: EngineDeps, run: Run): Promise<Result<Run>> {
@@ -104,6 +104,13 @@ async function walk(deps: EngineDeps, started: Run, approved: Approved): Promise
     });
     closing = last.ok ? last.value : null;
     if (!last.ok) because = last.failure;
+  }
+  // What keeps a survivor, and what a next start would stumble over: faults since the go, shared memory, the old port.
+  if (closing !== null && ladder.results().size > 0) {
+    closing = await lookDeeper(deps, closing, {
+      pids: ladder.left().map((target) => target.identity.pid),
+      sinceUptimeMs: approved.look.snapshot.uptimeMs,
+    });
   }
   const outcome = judge({
     plan: approved.plan,
