@@ -1,12 +1,12 @@
 /** The line to the lab's first process: JSON objects over its standard input and output. When our end closes, the lab ends. */
 import {type ChildProcess, spawn} from 'node:child_process';
 import {createInterface} from 'node:readline';
+import type {LockKeys} from './ledger.ts';
 import {childrenOf} from './proc-tree.ts';
 
 export interface Hello {
   readonly features: readonly string[];
-  /** Per GPU index: the device as /proc/locks names it. */
-  readonly keys: readonly string[];
+  readonly keys: LockKeys;
 }
 
 export interface ControlLink {
@@ -26,6 +26,9 @@ export interface ControlLink {
 const KEEPER = `lab=$1; shift
 "$@"
 code=$?
+if [ -s "$lab/run/frozen" ]; then
+  while read -r folder; do echo THAWED > "$folder/freezer.state"; done < "$lab/run/frozen"
+fi 2>/dev/null
 if [ -e "$lab/dev/nvidiactl" ]; then
   for place in $(grep -alF "PYTHONPATH=$lab/inside" /proc/[0-9]*/task/*/environ); do
     pid=\${place#/proc/}; kill -KILL "\${pid%%/*}"

@@ -44,7 +44,8 @@ export function makeLabFolder(python: string): LabFolder {
   for (const [name, body] of Object.entries(SHELL_FAULTS)) {
     writeFileSync(join(path, 'bin', `shell-${name}`), `#!/bin/sh\n${body}\n`, {mode: 0o755});
   }
-  for (const name of ['witness', 'holders.log', 'journal', 'cgroups']) writeFileSync(join(path, 'run', name), '');
+  for (const name of ['witness', 'holders.log', 'journal', 'cgroups', 'frozen'])
+    writeFileSync(join(path, 'run', name), '');
   writeFileSync(join(path, 'run', 'boot_id'), `${randomUUID()}\n`);
   const login = ['look', 'act'].map((name) => makeKey(join(path, 'ssh', name)));
   const hostKeyFile = join(path, 'ssh', 'host_key');

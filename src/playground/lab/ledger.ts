@@ -8,18 +8,30 @@ export interface LedgerEntry {
   readonly MiB: number;
 }
 
+/** Device files as /proc/locks prints them, `major:minor:inode`. */
+export interface LockKeys {
+  /** Per GPU index; two where it has a second node. */
+  readonly gpus: readonly (readonly string[])[];
+  /** nvidiactl's: exported memory hangs on it. */
+  readonly control: string;
+}
+
 /**
- * Open-file-description locks of the given devices. `keys[N]` is GPU N's `major:minor:inode` as /proc/locks prints it.
+ * Open-file-description locks of the given devices: the first byte is PID << 20, and on nvidiactl GPU << 44 | PID << 20.
  * Such locks show no owner there (proc_locks(5): -1), so they are listed in every PID namespace.
  */
-export function readLedger(keys: readonly string[], locksText = readFileSync('/proc/locks', 'utf8')): LedgerEntry[] {
+export function readLedger(keys: LockKeys, locksText = readFileSync('/proc/locks', 'utf8')): LedgerEntry[] {
   const entries: LedgerEntry[] = [];
   for (const line of locksText.split('\n')) {
     const match = /^\d+: OFDLCK +\S+ +\S+ +-?\d+ (\S+) (\d+) (\d+)$/.exec(line.trim());
-    const gpu = match ? keys.indexOf(match[1] ?? '') : -1;
-    if (!match || gpu < 0) continue;
-    const start = BigInt(match[2] ?? '0');
-    entries.push({gpu, pid: Number(start >> 20n), MiB: Number(BigInt(match[3] ?? '0') - start + 1n)});
+    if (!match) continue;
+    const [, key = '', first = '0', last = '0'] = match;
+    const start = BigInt(first);
+    const exported = key === keys.control;
+    const gpu = exported ? Number(start >> 44n) : keys.gpus.findIndex((names) => names.includes(key));
+    if (gpu < 0) continue;
+    const pid = Number((start >> 20n) & 0xff_ffffn);
+    entries.push({gpu, pid, MiB: Number(BigInt(last) - start + 1n)});
   }
   return entries;
 }

@@ -43,7 +43,7 @@ export function tokened(
     ...(executable === undefined
       ? {}
       : {executable: lab.features.has('daemons') ? executable : join(lab.folder, 'bin', basename(executable))}),
-    ...{python, devices},
+    ...{python, devices, ownBin: lab.features.has('daemons')},
     token: randomUUID(),
     workers: (spec.workers ?? []).map((worker) => tokened(worker, lab)),
   };

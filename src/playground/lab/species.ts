@@ -16,7 +16,16 @@ export interface LabSpec {
     | 'unreaped'
     | 'server'
     | 'detached'
-    | 'crowd';
+    | 'crowd'
+    | 'sharer'
+    | 'importer'
+    | 'receiver'
+    | 'in-flight'
+    | 'ring'
+    | 'other-name'
+    | 'stuck'
+    | 'writer'
+    | 'leftover';
   /** For the tests' and the demo's own reading; the bot never sees it. */
   readonly label: string;
   readonly argv: readonly string[];
@@ -35,11 +44,21 @@ export interface LabSpec {
   readonly termDelayMs?: number;
   /** Server: tell the workers to end by themselves, without a signal, when SIGTERM comes. */
   readonly onTerm?: 'close-workers';
+  /** Server: starts a worker again that has ended, under a new PID. */
+  readonly respawns?: boolean;
   readonly workers?: readonly LabSpec[];
   /** Inheritor: each takes its memory and forks the next; the last child keeps everything. */
   readonly parents?: readonly {readonly title?: string; readonly holds: readonly Allocation[]}[];
-  /** Inheritor: the parents live until `lab.orphan(pid)`. */
+  /** Inheritor, importer, receiver, in flight: whoever made the memory lives until `lab.orphan(…)`. */
   readonly parentsLive?: boolean;
+  /** Sharer and its taker meet under this name; one pair at a time. */
+  readonly share?: string;
+  /** Sharer: its memory as CUDA IPC or as an exported handle, beside its context (`holds`); or its device files. */
+  readonly gives?: {readonly kind: 'memory' | 'handle' | 'files'; readonly holds: readonly Allocation[]};
+  /** Writer: what it appends to, below the lab's `run/traces`. `closes`: it ends the file properly on SIGTERM. */
+  readonly writes?: {readonly file: string; readonly KiBPerS: number; readonly closes: boolean};
+  /** Leftover: files below /dev/shm that stay behind it. Needs the lab feature `shm`. */
+  readonly leaves?: readonly {readonly name: string; readonly MiB: number}[];
   /** Inheritor: the surviving child's command line, if not the last parent's. */
   readonly title?: readonly string[];
   readonly processes?: number;
@@ -137,4 +156,105 @@ export function server(workers: readonly LabSpec[], change: Change = {}): LabSpe
 /** `processes` processes with `files` open files each, no GPU: what a scan has to wade through. */
 export function crowd(processes: number, files: number, change: Change = {}): LabSpec {
   return {species: 'crowd', label: 'crowd', argv: ['python3', 'crowd.py'], holds: [], processes, files, ...change};
+}
+
+/** MiB that a CUDA context alone was seen to cost on an H200 (driver 580.159.04). */
+export const CONTEXT_MIB = 518;
+
+/**
+ * Two for one server: a process that makes memory and one that imports it (CUDA IPC), with a context of its own. The
+ * first ends by itself once it has given, unless `parentsLive`; then the importer is billed for all of it.
+ */
+export function imported(holds: readonly Allocation[], change: Change = {}): readonly [LabSpec, LabSpec] {
+  const contexts = holds.map(({gpu}) => ({gpu, MiB: CONTEXT_MIB}));
+  const taker = {
+    species: 'importer',
+    label: 'importer',
+    argv: ['python3', 'run.py'],
+    holds: contexts,
+    ...change,
+  } as const;
+  return pair({kind: 'memory', holds}, contexts, taker);
+}
+
+/** Two for one server: an exporter of memory, and the process without CUDA that keeps its handle, a file of nvidiactl. */
+export function exported(holds: readonly Allocation[], change: Change = {}): readonly [LabSpec, LabSpec] {
+  const contexts = holds.map(({gpu}) => ({gpu, MiB: CONTEXT_MIB}));
+  const taker = {species: 'receiver', label: 'exported', argv: ['python3', 'run.py'], holds: [], ...change} as const;
+  return pair({kind: 'handle', holds}, contexts, taker);
+}
+
+/** Two for one server: the owner of the memory, dead, and the process in whose socket its device files wait. */
+export function inFlight(holds: readonly Allocation[], change: Change = {}): readonly [LabSpec, LabSpec] {
+  const taker = {species: 'in-flight', label: 'in-flight', argv: ['python3', 'run.py'], holds: [], ...change} as const;
+  return pair({kind: 'files', holds: []}, holds, taker);
+}
+
+function pair(
+  gives: NonNullable<LabSpec['gives']>,
+  holds: readonly Allocation[],
+  taker: LabSpec,
+): readonly [LabSpec, LabSpec] {
+  const share = taker.share ?? taker.species;
+  const label = `${taker.label} maker`;
+  return [
+    {species: 'sharer', label, argv: ['python3', 'run.py'], holds, gives, share},
+    {...taker, share},
+  ];
+}
+
+/** Its io_uring keeps the device files; needs the lab feature `rings`. */
+export function ringHolder(holds: readonly Allocation[], change: Change = {}): LabSpec {
+  return {species: 'ring', label: 'ring', argv: ['python3', 'run.py'], holds, ...change};
+}
+
+/** By a node whose name is not NVIDIA's: only its number tells; needs the lab feature `device-numbers`. */
+export function otherName(holds: readonly Allocation[], change: Change = {}): LabSpec {
+  return {species: 'other-name', label: 'other-name', argv: ['python3', 'run.py'], holds, ...change};
+}
+
+/** State D, and SIGKILL stays pending until the lab ends; needs the lab feature `freezer`. */
+export function stuck(holds: readonly Allocation[], change: Change = {}): LabSpec {
+  return workload(holds, {species: 'stuck', label: 'stuck', ...change});
+}
+
+/** Not part of the workload: starts its workers again whenever they end, as supervisord does. */
+export function supervisor(workers: readonly LabSpec[], change: Change = {}): LabSpec {
+  const argv = ['/usr/bin/python3', '/usr/bin/supervisord', '-n'];
+  return server(workers, {label: 'supervisor', argv, comm: 'supervisord', respawns: true, ...change});
+}
+
+/** An ordinary process under the persistence daemon's name. */
+export function impostor(holds: readonly Allocation[], change: Change = {}): LabSpec {
+  const name = 'nvidia-persistenced';
+  return {species: 'plain', label: 'impostor', argv: [name, '--verbose'], comm: name, holds, ...change};
+}
+
+/** Writes a trace from inside the server, as torch.profiler does. */
+export function writer(holds: readonly Allocation[], change: Change = {}): LabSpec {
+  const writes = {file: 'trace.json.gz', KiBPerS: 2_048, closes: true};
+  return workload(holds, {species: 'writer', label: 'writer', writes, ...change});
+}
+
+/** CUDA MPS: the control daemon, its server, which is billed for its clients too, and the clients, which have the devices open. */
+export function mps(
+  serverHolds: readonly Allocation[],
+  clients: readonly LabSpec[],
+  change: Change = {},
+): readonly [LabSpec, ...LabSpec[]] {
+  const [control, serving] = ['/usr/bin/nvidia-cuda-mps-control', '/usr/bin/nvidia-cuda-mps-server'];
+  const one: LabSpec = {
+    species: 'plain',
+    label: 'mps-server',
+    argv: [serving],
+    executable: serving,
+    holds: serverHolds,
+  };
+  const daemon = server([{...one, ...change}], {label: 'mps-control', argv: [control, '-d'], executable: control});
+  return [daemon, ...clients];
+}
+
+/** Leaves a file below /dev/shm when it ends, as NCCL does after kill -9. */
+export function leftover(holds: readonly Allocation[], change: Change = {}): LabSpec {
+  return workload(holds, {species: 'leftover', label: 'leftover', leaves: [{name: 'nccl-lab001', MiB: 9}], ...change});
 }

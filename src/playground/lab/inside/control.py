@@ -15,12 +15,13 @@ import lab_cgroup
 import lab_holder
 import lab_launch
 import lab_procfs
+import lab_ring
 import lab_rooms
 import lab_services
 
 LAB = lab_launch.LAB
 RUN = os.path.join(LAB, "run")
-AWAITED_STATE = {"stopped": "T", "zombie-leader": "Z"}
+AWAITED_STATE = {"stopped": "T", "zombie-leader": "Z", "stuck": "D"}
 
 
 class Control:
@@ -48,9 +49,13 @@ class Control:
             features.append("pid-reuse")
             journal = lab_services.open_journal()
             self.selector.register(journal, selectors.EVENT_READ, lambda: lab_services.note_journal(journal))
-        lab_services.write_gpus(self.config)
+        lab_services.write_gpus(self.config, "device-numbers" in features)
         if lab_cgroup.can_contain():
             features.append("containers")
+        if lab_cgroup.can_freeze():
+            features.append("freezer")
+        if lab_ring.can_make_ring():
+            features.append("rings")
         if self.config["kind"] != "user" and os.geteuid() == 0:
             features.append("uids")
         self.features = features
@@ -68,7 +73,7 @@ class Control:
         self.selector.register(reader, selectors.EVENT_READ, lambda: os.read(reader, 4096))
         if self.config.get("sshd"):
             self.sshd = lab_services.start_sshd(self.config["sshd"])
-        say({"event": "hello", "features": features, "keys": [gpu["key"] for gpu in self.config["gpus"]]})
+        say({"event": "hello", "features": features, "keys": lab_services.keys_of(self.config)})
 
     def run(self):
         while True:
@@ -80,6 +85,7 @@ class Control:
             self._answer_waiting()
 
     def end(self):
+        lab_cgroup.thaw_all()
         # In a PID namespace the kernel ends everybody with us.
         deadline = time.monotonic() + 5
         while self.config["kind"] == "flat" and time.monotonic() < deadline:
@@ -101,7 +107,7 @@ class Control:
         spec = request["spec"]
         pid = os.fork()
         if pid == 0:
-            lab_launch.become(spec, self.features)
+            lab_launch.become(spec)
         self._expect(pid, request)
         return LATER
 
@@ -117,7 +123,7 @@ class Control:
             if pid == 0:
                 if os.getpid() != wanted:
                     os._exit(0)
-                lab_launch.become(request["spec"], self.features)
+                lab_launch.become(request["spec"])
             if pid == wanted:
                 self._expect(pid, request)
                 return LATER
@@ -198,8 +204,10 @@ class Control:
             self.tokens[event["pid"]] = token
             for pid in event.get("billed", []):
                 self.tokens.setdefault(pid, token)
-            if self.species.get(token) == "stopped":
+            if self.species.get(token) in ("stopped", "stuck"):
                 self.pending_seen[event["pid"]] = set()
+            if self.species.get(token) == "stuck":
+                lab_cgroup.freeze(event["pid"])
 
     def _read_requests(self):
         data = os.read(0, 65536)
@@ -246,6 +254,9 @@ class Control:
                 say({"event": "sshd-ended", "status": status})
 
     def _note_pending(self):
+        for pid in [pid for pid in self.pending_seen if lab_procfs.stat_fields(pid) is None]:
+            # Its server has reaped it.
+            self.pending_seen.pop(pid)
         for pid, seen in self.pending_seen.items():
             for number in lab_procfs.pending_signals(pid):
                 if number not in seen:

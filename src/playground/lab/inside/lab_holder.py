@@ -1,7 +1,8 @@
 """One holder of stand-in GPU memory: device files, locks, traps, commands. A species module says what becomes of it.
 
 A lab allocation is an open-file-description lock on DEV/nvidiaN: start = pid << 20, length = MiB. The kernel keeps it
-as long as the open file lives, which is as long as a driver keeps memory: past fork, past close while mapped.
+as long as the open file lives, which is as long as a driver keeps memory: past fork, past close while mapped. Exported
+memory is one on DEV/nvidiactl, since its file is all that is left of it: there the start is gpu << 44 | pid << 20.
 """
 import ctypes
 import fcntl
@@ -41,20 +42,44 @@ class Holder:
         self.device_fds = []
         self.commands = None
         self.kids = {}
+        # Descriptor -> what to do when it can be read.
+        self.watched = {}
 
-    def hold(self, allocations):
+    def hold(self, allocations, mapped=True):
         """Opens the devices as a CUDA process does and takes the memory. A figure of 0 MiB only opens and maps."""
         if not self.device_fds:
-            self._open("nvidiactl")
-            self._open("nvidia-uvm")
+            self._open("nvidiactl", mapped)
+            self._open("nvidia-uvm", mapped)
         for allocation in allocations:
-            fd = self._open("nvidia%d" % allocation["gpu"])
+            fd = self._open("nvidia%d" % allocation["gpu"], mapped)
             if allocation["MiB"] > 0:
                 lock(fd, os.getpid() << 20, allocation["MiB"])
 
-    def _open(self, name):
+    def make_memory(self, allocation):
+        """Memory in a device file of its own, apart from the context's: it can be handed over, and outlives the context."""
+        fd = self._open("nvidia%d" % allocation["gpu"], False)
+        lock(fd, os.getpid() << 20, allocation["MiB"])
+        return fd
+
+    def export_handle(self, allocation):
+        """Memory that a file of nvidiactl carries, as an exported handle does."""
+        fd = self._open("nvidiactl", False)
+        lock(fd, allocation["gpu"] << 44 | os.getpid() << 20, allocation["MiB"])
+        return fd
+
+    def hold_by_number(self, allocations):
+        """By the lab's second set of nodes, real character devices whose names say nothing; those cannot be mapped."""
+        for allocation in allocations:
+            # Without O_NOCTTY the leader of a session would get it as its terminal.
+            fd = os.open("/dev/gpu/%d" % allocation["gpu"], os.O_RDWR | os.O_NOCTTY)
+            self.device_fds.append(fd)
+            lock(fd, os.getpid() << 20, allocation["MiB"])
+
+    def _open(self, name, mapped=True):
         fd = os.open(os.path.join(self.spec["devices"], name), os.O_RDWR)
         self.device_fds.append(fd)
+        if not mapped:
+            return fd
         # ctypes, because Python's own mmap keeps a second descriptor of the file.
         if libc.mmap(None, 4096, 3, 1, fd, 0) in (None, 2**64 - 1):
             raise OSError(ctypes.get_errno(), "mmap of " + name)
@@ -89,13 +114,23 @@ class Holder:
         self.commands = os.open(path, os.O_RDWR | os.O_NONBLOCK)
         announce(dict(more, event="ready", token=self.spec["token"], pid=os.getpid()))
 
+    def keep_sharer(self, shared):
+        """Ready, with the process that made what we keep; unless it is asked to live, it ends now, of its own will."""
+        lives = bool(self.spec.get("parentsLive"))
+        self.orphan = shared.let_go
+        if not lives:
+            shared.let_go()
+        self.ready(billed=[shared.pid], parentsLive=lives)
+
     def live(self):
         """Waits for commands of the lab, and for what a deaf holder does not hear."""
         blocked = signal_fd(signal.SIGTERM) if self.spec.get("deaf") == "blocks" else None
-        waiting = [fd for fd in (self.commands, blocked) if fd is not None]
+        waiting = [fd for fd in (self.commands, blocked, *self.watched) if fd is not None]
         while True:
             for fd in select.select(waiting, [], [])[0]:
-                if fd == blocked:
+                if fd in self.watched:
+                    self.watched[fd]()
+                elif fd == blocked:
                     info = os.read(fd, 128)
                     self.witness("trap", struct.unpack_from("I", info)[0])
                 else:
@@ -135,7 +170,7 @@ class Holder:
         os.kill(os.getpid(), number)
 
     def before_term(self):
-        """A server may close its workers here."""
+        """A server may close its workers here, a writer its file."""
 
     def witness(self, seen, number=None, pid=None, code=None, token=None):
         record = {

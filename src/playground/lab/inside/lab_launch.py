@@ -10,18 +10,11 @@ import lab_cgroup
 LAB = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
-def become(spec, features):
+def become(spec):
     """In a forked child of the control process: turns it into the holder, never returns, whatever goes wrong."""
     try:
         stand_alone(os.open(os.path.join(LAB, "run", "holders.log"), os.O_WRONLY | os.O_APPEND))
-        if spec.get("container"):
-            lab_cgroup.enter(spec["container"])
-        if spec.get("executable"):
-            copy_interpreter(spec["executable"], "daemons" in features)
-        if spec.get("uid"):
-            os.setgroups([])
-            os.setgid(spec["uid"])
-            os.setuid(spec["uid"])
+        take_place(spec)
         run_holder(spec)
     except BaseException as problem:
         os.write(2, ("lab: %s: %s\n" % (type(problem).__name__, problem)).encode())
@@ -38,6 +31,18 @@ def stand_alone(log):
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
+
+
+def take_place(spec):
+    """Control group, program and user as asked. A server's worker stays in its session."""
+    if spec.get("container"):
+        lab_cgroup.enter(spec["container"])
+    if spec.get("executable"):
+        copy_interpreter(spec["executable"], spec["ownBin"])
+    if spec.get("uid"):
+        os.setgroups([])
+        os.setgid(spec["uid"])
+        os.setuid(spec["uid"])
 
 
 def run_holder(spec):

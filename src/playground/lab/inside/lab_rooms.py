@@ -1,10 +1,14 @@
 """Furnishes the lab's own mount namespace: /proc, /dev, /etc, /usr/bin as a GPU host has them. Nothing of it is seen outside."""
 import ctypes
+import fcntl
 import os
+import struct
 import sys
 
 LAB = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MS_BIND, MS_REC = 4096, 16384
+TIOCSPTLCK = 0x40045431
+PTS_MAJOR = 136
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -24,12 +28,14 @@ def furnish(config):
     work = os.path.join(LAB, "upper")
     os.mkdir(work)
     mount("lab", work, "tmpfs", 0, "mode=755")
-    features = []
+    # Of its own: /dev is.
+    features = ["shm"]
     attempts = (
         ("etc", lambda: furnish_etc(work, config)),
         ("daemons", lambda: overlay(work, "/usr/bin")),
         ("driver-folder", lambda: furnish_driver(config["gpus"])),
         ("boot-id", furnish_boot_id),
+        ("device-numbers", lambda: furnish_numbers(len(config["gpus"]))),
         ("run-sshd", furnish_run),
     )
     for name, attempt in attempts:
@@ -121,6 +127,28 @@ def furnish_driver(gpus):
 def furnish_boot_id():
     path = os.path.join(LAB, "run", "boot_id")
     mount(path, "/proc/sys/kernel/random/boot_id", None, MS_BIND)
+
+
+def furnish_numbers(gpus):
+    """A second node for each GPU, /dev/gpu/N: a real character device whose minor is N, since a driver's numbers cannot be had.
+
+    They are pseudo terminals of a devpts of the lab's own (pts(4)), and /proc/devices calls their major nvidia. They live
+    as long as their other ends, which stay open in this process.
+    """
+    os.mkdir("/dev/gpu")
+    mount("lab", "/dev/gpu", "devpts", 0, "newinstance,ptmxmode=0666,mode=0666")
+    for index in range(gpus):
+        other_end = os.open("/dev/gpu/ptmx", os.O_RDWR | os.O_NOCTTY)
+        fcntl.ioctl(other_end, TIOCSPTLCK, struct.pack("i", 0))
+        os.chmod("/dev/gpu/%d" % index, 0o666)
+    path = os.path.join(LAB, "run", "devices")
+    with open("/proc/devices") as file:
+        lines = file.read().splitlines()
+    numbers = [line for line in lines if line.split()[:1] == [str(PTS_MAJOR)]]
+    with open(path, "w") as file:
+        for line in lines:
+            file.write(("%3d nvidia" % PTS_MAJOR if line in numbers else line) + "\n")
+    mount(path, "/proc/devices", None, MS_BIND)
 
 
 def furnish_run():

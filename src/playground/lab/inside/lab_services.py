@@ -10,19 +10,35 @@ LAB = lab_launch.LAB
 RUN = os.path.join(LAB, "run")
 
 
-def write_gpus(config):
-    """What the stand-in nvidia-smi may know without asking the kernel, with each device's name in /proc/locks."""
+def write_gpus(config, numbered):
+    """What the stand-in nvidia-smi may know without asking the kernel, with each device's name in /proc/locks.
+
+    A GPU has one name there, or two where it has a second node; nvidiactl, which exported memory hangs on, has its own.
+    """
     with open(os.path.join(RUN, "gpus.tsv"), "w") as file:
         for gpu in config["gpus"]:
             gpu["device"] = os.path.join(config["devices"], "nvidia%d" % gpu["index"])
-            fd = os.open(gpu["device"], os.O_RDWR)
-            # No PID is that high, and no other lab draws the same number.
-            start = (1 << 61) + int.from_bytes(os.urandom(6), "big")
-            lab_holder.lock(fd, start, 1)
-            gpu["key"] = lab_procfs.lock_key(start)
-            os.close(fd)
+            nodes = [gpu["device"]] + (["/dev/gpu/%d" % gpu["index"]] if numbered else [])
+            gpu["key"] = ",".join(key_of(node) for node in nodes)
             words = [gpu[name] for name in ("index", "uuid", "busId", "name", "totalMiB", "key", "device")]
             file.write("\t".join(str(word) for word in words) + "\n")
+    config["controlKey"] = key_of(os.path.join(config["devices"], "nvidiactl"))
+    with open(os.path.join(RUN, "control-key"), "w") as file:
+        file.write(config["controlKey"])
+
+
+def keys_of(config):
+    return {"gpus": [gpu["key"].split(",") for gpu in config["gpus"]], "control": config["controlKey"]}
+
+
+def key_of(node):
+    fd = os.open(node, os.O_RDWR | os.O_NOCTTY)
+    # No PID is that high, and no other lab draws the same number.
+    start = (1 << 61) + int.from_bytes(os.urandom(6), "big")
+    lab_holder.lock(fd, start, 1)
+    key = lab_procfs.lock_key(start)
+    os.close(fd)
+    return key
 
 
 def open_journal():

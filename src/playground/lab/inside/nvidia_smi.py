@@ -1,6 +1,7 @@
 """A stand-in for nvidia-smi on lab hosts. It says so in its names, keeps no state, and reads every figure from the kernel:
 
-used MiB and charged PIDs are the open-file-description locks on the device files, as /proc/locks lists them.
+used MiB and charged PIDs are the open-file-description locks on the device files, as /proc/locks lists them. Whom it
+names in a row, and whom not, is what nvidia-smi was seen to do on an H200.
 """
 import os
 import sys
@@ -35,7 +36,7 @@ def main():
         return 6
     options = dict(argument.lstrip("-").partition("=")[::2] for argument in sys.argv[1:])
     gpus = [line.split("\t") for line in read(LAB + "/run/gpus.tsv").splitlines()]
-    held = locks({gpu[5] for gpu in gpus})
+    held = locks(gpus, read(LAB + "/run/control-key"))
     if "query-gpu" in options:
         broken, _, text = detail.partition(" ") if fault == "gpu-fault" else ("", "", "")
         return table(options, options["query-gpu"], gpu_rows(gpus, held, broken, text))
@@ -51,23 +52,30 @@ def main():
     return 0
 
 
-def locks(keys):
-    """key -> {pid: MiB}; start >> 20 is the PID that took the memory, the length its MiB."""
-    held = {key: {} for key in keys}
+def locks(gpus, control):
+    """GPU index -> locks (key, start, pid, MiB, exported): start >> 20 is the PID that took the memory, the length its MiB.
+
+    Exported memory hangs on nvidiactl, with the GPU in the bits from 44 on.
+    """
+    held = {gpu[0]: [] for gpu in gpus}
+    index_of = {key: gpu[0] for gpu in gpus for key in gpu[5].split(",")}
     with open("/proc/locks") as file:
         for line in file:
             words = line.split()
-            if words[1] == "OFDLCK" and words[5] in held:
-                start, end = int(words[6]), int(words[7])
-                pids = held[words[5]]
-                pids[start >> 20] = pids.get(start >> 20, 0) + end - start + 1
+            if words[1] != "OFDLCK" or (words[5] != control and words[5] not in index_of):
+                continue
+            start, end = int(words[6]), int(words[7])
+            exported = words[5] == control
+            index = str(start >> 44) if exported else index_of[words[5]]
+            if index in held:
+                held[index].append((words[5], start, start >> 20 & 0xFFFFFF, end - start + 1, exported))
     return held
 
 
 def gpu_rows(gpus, held, broken, text):
     utilization = dict(line.split() for line in read(LAB + "/control/utilization").splitlines())
-    for index, uuid, bus, name, total, key, _ in gpus:
-        used = sum(held[key].values())
+    for index, uuid, bus, name, total, _, _ in gpus:
+        used = sum(lock[3] for lock in held[index])
         row = {
             "index": index,
             "uuid": uuid,
@@ -96,11 +104,37 @@ def gpu_rows(gpus, held, broken, text):
 
 
 def app_rows(gpus, held):
-    for _, uuid, bus, gpu_name, _, key, device in gpus:
-        for pid, mib in sorted(held[key].items()):
+    for index, uuid, bus, gpu_name, _, _, device in gpus:
+        for pid, mib in sorted(bills(held[index]).items()):
             name = process_name(pid, device)
             if name is not None:
                 yield {"uuid": uuid, "pid": str(pid), "name": name, "used_memory": str(mib), "pci.bus_id": bus, "gpu_name": gpu_name}
+
+
+def bills(taken):
+    """pid -> MiB of one GPU: whoever took it; after its death who imported it; and nobody for exported memory without its maker."""
+    users = {pid for _, _, pid, _, exported in taken if not exported and os.path.exists("/proc/%d" % pid)}
+    billed = {}
+    for key, start, pid, mib, exported in taken:
+        if exported and pid not in users:
+            continue
+        if pid not in users:
+            pid = next((user for user in sorted(users) if keeps(user, key, start)), pid)
+        billed[pid] = billed.get(pid, 0) + mib
+    return billed
+
+
+def keeps(pid, key, start):
+    """True if one of the open files of this process carries that lock (proc_pid_fdinfo(5), lines "lock:")."""
+    folder = "/proc/%d/fdinfo/" % pid
+    try:
+        for fd in os.listdir(folder):
+            for line in read(folder + fd).splitlines():
+                if line.startswith("lock:") and line.split()[6:8] == [key, str(start)]:
+                    return True
+    except OSError:
+        pass
+    return False
 
 
 def process_name(pid, device):
