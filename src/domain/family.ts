@@ -6,7 +6,7 @@ import type {Diagnosis} from './diagnosis.ts';
 import {ancestors, isEnvironment, isPlainZombie, type ProcessTable, processTable} from './lineage.ts';
 import type {Family, Target} from './plan.ts';
 import {isSameMachine} from './process.ts';
-import {roleOf} from './roles.ts';
+import {frameworkOf} from './roles.ts';
 import type {ProcessFacts, Snapshot} from './snapshot.ts';
 
 /** The same targets in the same order, each with its family. `earlier`: looks in which dead parents still lived. */
@@ -108,10 +108,6 @@ function isAlive(then: ProcessFacts, table: ProcessTable): boolean {
 
 function earlierAncestorOf({belonging}: Target): number | null {
   return belonging.by === 'earlier-look' ? belonging.ancestorPid : null;
-}
-
-function frameworkOf(process: ProcessFacts): string | null {
-  return roleOf(process)?.framework ?? null;
 }
 
 function keyOf(pid: number): string {

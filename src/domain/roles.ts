@@ -1,56 +1,37 @@
 /**
- * Known worker roles: how a framework titles the processes that do its GPU work, and what their server is called. A
- * worker is never started by a shell or by init directly, so one that has such a parent has lost its server.
+ * Known roles: which framework a process works for, as server or as worker. A worker is never started by a shell or by
+ * init directly, so one that has such a parent has lost its server.
  */
-import {ancestors, isEnvironment, type ProcessTable} from './lineage.ts';
+import {type Call, FRAMEWORKS, type Framework} from './frameworks.ts';
+import {ancestors, isEnvironment, type ProcessTable, programName} from './lineage.ts';
 import type {ProcessFacts} from './snapshot.ts';
 
-export interface WorkerRole {
-  readonly framework: string;
-  /** Starts of comm or of the title in the first command-line word. */
-  readonly titles: readonly string[];
-}
-
-export const WORKER_ROLES: readonly WorkerRole[] = [
-  {framework: 'vLLM', titles: ['VLLM::']},
-  {framework: 'SGLang', titles: ['sglang::', 'sgl_diffusion::']},
-  {framework: 'ATOM', titles: ['ATOM::']},
-];
+const INTERPRETER = /^(python|perl|ruby|node|java|Rscript)[0-9.]*$/;
+/** Options of Python that have their value in a word of their own. */
+const WITH_VALUE = new Set(['-X', '-W']);
+/** Titles that a server gives itself in the style of its workers: what stands below one has its server. */
+const SERVER_TITLE = /^[A-Za-z_]+::(api_?server|http_?server|grpc_?server|launch_?server|router)/i;
 
 /**
  * What to call a process in one or two words: a rewritten title, the script or module that an interpreter runs, or the
  * program's own name. Never a whole command line: that may hold secrets. Chosen by the process: hostile text.
  */
 export function titleOf(process: ProcessFacts): string {
-  const [first = '', ...rest] = process.words;
+  const [first = ''] = process.words;
   if (first.includes('::')) return first;
   if (process.comm.includes('::') || first === '') return process.comm;
-  const program = baseName(first);
-  if (!/^(python|perl|ruby|node|java|Rscript)[0-9.]*$/.test(program)) return program;
-  return scriptOf(rest) ?? program;
+  return callOf(process)[0] ?? process.comm;
 }
 
-/** The module behind `-m`, or the first word that is no option; null for `-c` and for none. */
-function scriptOf(words: readonly string[]): string | null {
-  for (const [at, word] of words.entries()) {
-    if (word === '-m') return words[at + 1] ?? null;
-    if (word === '-c' || word === '-e') return null;
-    if (!word.startsWith('-')) return baseName(word);
-  }
-  return null;
+/** The framework that a process serves or works for by its own title, program or command line; null if none says so. */
+export function frameworkOf(process: ProcessFacts): string | null {
+  const found = FRAMEWORKS.find((one) => isWorkerOf(process, one) || isServerOf(process, one));
+  return found?.framework ?? null;
 }
 
-function baseName(path: string): string {
-  return path.split('/').findLast((part) => part !== '') ?? path;
-}
-
-/** Titles that a server gives itself in the style of its workers: what stands below one has its server. */
-const SERVER_TITLE = /^[A-Za-z_]+::(api_?server|http_?server|grpc_?server|launch_?server|router)/i;
-
-export function roleOf(process: ProcessFacts): WorkerRole | null {
-  const names = [process.comm, process.words[0] ?? ''];
-  if (names.some((name) => SERVER_TITLE.test(name))) return null;
-  return WORKER_ROLES.find((role) => names.some((name) => role.titles.some((title) => name.startsWith(title)))) ?? null;
+/** The framework of which it is a worker; null for servers, and for all that is no part of one. */
+export function roleOf(process: ProcessFacts): Framework | null {
+  return FRAMEWORKS.find((one) => isWorkerOf(process, one)) ?? null;
 }
 
 /**
@@ -61,7 +42,10 @@ export function lostItsServer(process: ProcessFacts, table: ProcessTable): boole
   const role = roleOf(process);
   if (role === null) return false;
   if (process.ppid === 1) return true;
-  for (const parent of ancestors(process.pid, table)) {
+  const line = ancestors(process.pid, table);
+  // A shell between server and worker (an environment that is set up first) parts nobody from their server.
+  if (line.some((parent) => isServerOf(parent, role))) return false;
+  for (const parent of line) {
     if (roleOf(parent) !== null) {
       if (parent.ppid === 1) return true;
       continue;
@@ -69,4 +53,56 @@ export function lostItsServer(process: ProcessFacts, table: ProcessTable): boole
     return isEnvironment(parent);
   }
   return false;
+}
+
+function isWorkerOf(process: ProcessFacts, {workerTitles, workers}: Framework): boolean {
+  const names = titlesOf(process);
+  if (names.some((name) => SERVER_TITLE.test(name))) return false;
+  return (
+    names.some((name) => workerTitles.some((title) => name.startsWith(title))) ||
+    workers.some((call) => isCalled(process, call))
+  );
+}
+
+function isServerOf(process: ProcessFacts, {workerTitles, servers}: Framework): boolean {
+  return (
+    titlesOf(process).some(
+      (name) =>
+        SERVER_TITLE.test(name) && workerTitles.some((title) => name.toLowerCase().startsWith(title.toLowerCase())),
+    ) || servers.some((call) => isCalled(process, call))
+  );
+}
+
+function titlesOf(process: ProcessFacts): readonly string[] {
+  return [process.comm, process.words[0] ?? ''];
+}
+
+/** By the command line, or, where that is empty or rewritten, by the program file where the call is no more than that. */
+function isCalled(process: ProcessFacts, call: Call): boolean {
+  const [name, ...behind] = call;
+  const [called = '', ...words] = callOf(process);
+  if (called === name || called.startsWith(`${name}.`)) return behind.every((word, at) => words[at] === word);
+  return behind.length === 0 && programName(process) === name;
+}
+
+/**
+ * What runs, and the words behind it: the module behind `-m`, the script that an interpreter runs, or the program. Only
+ * the interpreter for `-c`.
+ */
+function callOf(process: ProcessFacts): readonly string[] {
+  const [first = '', ...rest] = process.words;
+  const program = baseName(first);
+  if (!INTERPRETER.test(program)) return [program, ...rest];
+  for (let at = 0; at < rest.length; at += 1) {
+    const word = rest[at] ?? '';
+    if (word === '-m') return rest.length > at + 1 ? rest.slice(at + 1) : [program];
+    if (word === '-c' || word === '-e') return [program];
+    if (WITH_VALUE.has(word)) at += 1;
+    else if (!word.startsWith('-')) return [baseName(word), ...rest.slice(at + 1)];
+  }
+  return [program];
+}
+
+function baseName(path: string): string {
+  return path.split('/').findLast((part) => part !== '') ?? path;
 }
