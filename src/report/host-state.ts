@@ -2,9 +2,9 @@
 import type {Diagnosis, GpuReason, HolderDiagnosis} from '../domain/diagnosis.ts';
 import {titleOf} from '../domain/roles.ts';
 import {plural, ranges, span, thousands} from './amounts.ts';
-import {whose} from './plan-card.ts';
 import {column, safeLine} from './safe-text.ts';
 import {FINDING_MEANING, FINDING_WORD, GPU_REASON, STATE_WORD} from './wording.ts';
+import {whose} from './workload-words.ts';
 
 /** "gpu-07: 7 of 8 clean, 1 dirty" */
 export function hostTitle(diagnosis: Diagnosis): string {

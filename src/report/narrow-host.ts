@@ -2,9 +2,9 @@
 import type {Diagnosis, GpuAccount, HolderDiagnosis} from '../domain/diagnosis.ts';
 import {titleOf} from '../domain/roles.ts';
 import {span, thousands} from './amounts.ts';
-import {whose} from './plan-card.ts';
 import {column, safeLine} from './safe-text.ts';
 import {FINDING_MEANING, FINDING_WORD, STATE_WORD} from './wording.ts';
+import {whose} from './workload-words.ts';
 import {type Entry, wrapped} from './wrapped.ts';
 
 /** One entry per GPU: "  0  96,844/143,771  97% occupied", then who holds it. "?" where a figure is missing. */

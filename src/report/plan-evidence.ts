@@ -1,9 +1,9 @@
 /** Why the plan is as it is: figures per GPU, then each process with what was read of it and where. For a narrow screen. */
 import type {Kept, Plan, Target} from '../domain/plan.ts';
 import {span, thousands} from './amounts.ts';
-import {gpuWords, whose} from './plan-card.ts';
 import {column, safeLine} from './safe-text.ts';
 import {belongingWords, FINDING_MEANING, FINDING_WORD, KEPT_WORD} from './wording.ts';
+import {gpuWords, whose, workloadLine, workloadsOf} from './workload-words.ts';
 import {type Entry, wrapped} from './wrapped.ts';
 
 /** "GPU      used /    total   then", MiB; `then` is what likely stays in use once the targets have ended. */
@@ -25,10 +25,16 @@ export function planGpuLines(plan: Plan): readonly string[] {
   ];
 }
 
-/** Targets first, in the order in which they would be signalled, then who stays. */
+/** Targets first, workload by workload and in each in the order in which they would be signalled, then who stays. */
 export function planEvidence(plan: Plan): readonly Entry[] {
   return [
-    ...plan.targets.map((target) => targetEntry(target, plan)),
+    ...workloadsOf(plan.targets).flatMap((workload) =>
+      workload.targets.map((target, at) => {
+        const member = targetEntry(target, plan);
+        if (workload.as !== 'family' || at > 0) return member;
+        return {...member, lines: () => [...wrapped(workloadLine(workload, plan)), ...member.lines()]};
+      }),
+    ),
     ...plan.kept.map((kept) => keptEntry(kept, plan)),
   ];
 }

@@ -1,29 +1,45 @@
 /** A plan's card for any number of processes: whole where it fits, else its start with counts and sums of the rest. */
-import type {Kept, Plan, Target} from '../domain/plan.ts';
-import {type Line, planLines} from './plan-card.ts';
+import type {Plan} from '../domain/plan.ts';
+import {afterLine, choosableOf, keptLines, lockedLines, lockedOf, planLines} from './plan-card.ts';
+import {type Line, workloadLines} from './target-lines.ts';
+import {workloadsOf} from './workload-words.ts';
 import {moreLine} from './wrapped.ts';
 
 const MOST_NAME = 200;
 
+/** What stands on the card as one: its lines, made only if they may be shown, and the processes that it stands for. */
+interface Group {
+  readonly lines: () => readonly Line[];
+  readonly processes: readonly {readonly chargedMiB: number | null}[];
+}
+
 /** At most about `room` lines: targets get the larger part, then those that may be chosen, then the locked. */
 export function shortPlanLines(full: Plan, room: number): readonly string[] {
   const plan = withShortNames(full);
-  const whole = planLines(plan);
-  if (whole.length <= room) return whole.map(asText);
-  const shown = plan.kept.filter((one) => one.why !== 'monitor' && one.why !== 'name-only');
-  const targets = part(plan.targets, Math.floor(room * 0.6), (some) => entries({...plan, targets: some, kept: []}));
+  if (plan.targets.length + plan.kept.length <= room) {
+    const whole = planLines(plan, 'ranges');
+    if (whole.length <= room) return whole.map(asText);
+  }
+  const targets = part(
+    '☑',
+    workloadsOf(plan.targets).map((workload) => ({
+      lines: () => workloadLines(workload, plan, 'ranges'),
+      processes: workload.targets,
+    })),
+    Math.floor(room * 0.6),
+  );
   const left = room - targets.length - 1;
   const choosable = part(
-    shown.filter((one) => one.choosable),
+    '☐',
+    choosableOf(plan).map((one) => ({lines: () => keptLines(one, plan), processes: [one]})),
     Math.floor(left * 0.7),
-    (some) => entries({...plan, targets: [], kept: some}),
   );
   const locked = part(
-    shown.filter((one) => !one.choosable),
+    '🔒',
+    lockedOf(plan).map((one) => ({lines: () => lockedLines(one), processes: [one]})),
     Math.max(2, left - choosable.length),
-    (some) => entries({...plan, targets: [], kept: some}),
   );
-  return [...targets, ...choosable, ...locked, ...whole.slice(-1).map(asText)];
+  return [...targets, ...choosable, ...locked, afterLine(plan)];
 }
 
 /** A name of 4 KB is cut to some 40 characters anyway; here once, not for each try. */
@@ -33,29 +49,19 @@ function withShortNames(plan: Plan): Plan {
   return {...plan, targets: plan.targets.map(short), kept: plan.kept.map(short)};
 }
 
-/** The card's lines without its last, which speaks of the whole plan. */
-function entries(plan: Plan): readonly string[] {
-  return planLines(plan).slice(0, -1).map(asText);
-}
-
-/** The longest start of `all` that needs at most `room` lines, and a line for the rest. */
-function part<T extends Target | Kept>(
-  all: readonly T[],
-  room: number,
-  linesOf: (some: readonly T[]) => readonly string[],
-): readonly string[] {
-  const whole = linesOf(all);
-  if (whole.length <= room) return whole;
-  let [fits, tooMany] = [0, all.length];
-  while (tooMany - fits > 1) {
-    const middle = Math.floor((fits + tooMany) / 2);
-    if (linesOf(all.slice(0, middle)).length < room) fits = middle;
-    else tooMany = middle;
+/** As many whole groups as `room` lines hold, and a line for the rest. */
+function part(mark: string, groups: readonly Group[], room: number): readonly string[] {
+  const shown: string[] = [];
+  for (const [at, group] of groups.entries()) {
+    const lines = group.lines().map(asText);
+    const isLast = at === groups.length - 1;
+    if (shown.length + lines.length + (isLast ? 0 : 1) > room) {
+      const rest = groups.slice(at).flatMap(({processes}) => processes);
+      return [...shown, `${mark} ${moreLine(rest.map((one) => ({MiB: one.chargedMiB})))}`];
+    }
+    shown.push(...lines);
   }
-  const rest = all.slice(fits);
-  const [first] = rest;
-  const mark = first === undefined ? '' : 'why' in first ? (first.choosable ? '☐ ' : '🔒 ') : '☑ ';
-  return [...linesOf(all.slice(0, fits)), `${mark}${moreLine(rest.map((one) => ({MiB: one.chargedMiB})))}`];
+  return shown;
 }
 
 function asText(line: Line): string {

@@ -5,6 +5,7 @@ import type {Observation, OrderResult} from '../domain/order.ts';
 import type {OutcomeWord, Survivor} from '../domain/outcome.ts';
 import type {Kept} from '../domain/plan.ts';
 import type {Drift} from '../domain/run.ts';
+import {clockTime} from './amounts.ts';
 import {safeLine} from './safe-text.ts';
 
 export const FINDING_WORD: Readonly<Record<FindingKind, string>> = {
@@ -183,9 +184,10 @@ export function belongingWords(belonging: Belonging): string {
     case 'gpus':
       return 'named with include-others';
     case 'ghost':
-      return belonging.deadPids.length === 0
-        ? 'worker without its server'
-        : `billed to dead PID ${belonging.deadPids.slice(0, 4).join(', ')}`;
+      if (belonging.deadPids.length === 0) return 'worker without its server';
+      return belonging.deadPids.length > 2
+        ? `billed to ${belonging.deadPids.length} dead PIDs`
+        : `billed to dead PID ${belonging.deadPids.join(', ')}`;
     case 'parents':
       return `family of PID ${belonging.ancestorPid} ${safeLine(belonging.ancestorName, 20)}`;
     case 'session':
@@ -195,6 +197,6 @@ export function belongingWords(belonging: Belonging): string {
     case 'cgroup':
       return `shares a unit with PID ${belonging.sharedWithPid}`;
     case 'earlier-look':
-      return `seen earlier as child of PID ${belonging.ancestorPid} ${safeLine(belonging.ancestorName, 20)}`;
+      return `seen at ${clockTime(belonging.seenAtMs).slice(0, 5)} UTC below PID ${belonging.ancestorPid} ${safeLine(belonging.ancestorName, 20)}`;
   }
 }

@@ -57,12 +57,11 @@ describe('the card of a plan that waits for a go', () => {
       "*⏳ Waiting for a go · gpu-07: kill -9 1 process? ~378 GiB*
       Asked by <@U0ANNA>: prod at 9
       Nothing matches "vllm"; 1 ghost found.
-      ☑ PID 244199 python3
-        387,376 MiB on GPU 0-3
+      ☑ PID 244199 python3 · ghost
+        387,376 MiB on GPU 0-3, sole holder
         uid 0 · up 3 h 12 m
-        · ghost: child of a dead process, ignor…
         · billed to dead PID 244180, 244181
-        · no wait for SIGTERM
+        · ignores SIGTERM: no 30 s wait
       ☐ PID 250331 train.py
         · in use, kept
         bo · up 3 d · GPU 6, 21,630 MiB
