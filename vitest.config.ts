@@ -1,7 +1,5 @@
 import {defineConfig} from 'vitest/config';
 
-const CI = process.env['CI'] !== undefined;
-
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
@@ -9,9 +7,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
-    // Most of the time is spent waiting for other processes. CI's machines are slow at times: fewer at once there, and one
-    // more try, since sockets, browsers and process starts are real.
-    maxWorkers: CI ? 2 : 3,
-    retry: CI ? 1 : 0,
+    // Most of the time is spent waiting for other processes: more files at once than there are processors.
+    maxWorkers: 4,
   },
 });

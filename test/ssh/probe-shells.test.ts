@@ -135,8 +135,17 @@ case $1 in --query-gpu=*) echo '${row}';; *) echo '${UUID}, ${pids.get('open')},
         opens: [{path, count: 3}],
         mappings: [],
         threadOpens: [],
+        numbered: [],
+        queued: 0,
       });
-      expect(holding(seen, 'mapped')).toEqual({pid: pids.get('mapped'), opens: [], mappings: [path], threadOpens: []});
+      expect(holding(seen, 'mapped')).toEqual({
+        pid: pids.get('mapped'),
+        opens: [],
+        mappings: [path],
+        threadOpens: [],
+        numbered: [],
+        queued: 0,
+      });
       expect(holding(seen, 'zombie-leader')?.threadOpens).toEqual([{path, count: 1}]);
       expect(seen.holdings).toHaveLength(3);
       expect(seen.smi.state).toBe('answered');
