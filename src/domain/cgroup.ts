@@ -6,27 +6,26 @@ import type {Container} from './diagnosis.ts';
  * one connection of a socket-activated sshd: a login without pam_systemd stays in it.
  */
 const INFRASTRUCTURE =
-  /^(sshd?(@.*)?|docker|snap\.docker\.dockerd|containerd|crio|podman|slurmd|slurmstepd|kubelet|k3s(-agent)?|rke2-(server|agent)|cron|crond|atd|dbus|getty@.*|serial-getty@.*|systemd-.*)\.(service|scope|socket)$/;
+  /^(sshd?(@.*)?|docker|snap\.docker\.dockerd|containerd|crio|podman|slurmd|(.*_)?slurmstepd|kubelet|k3s(-agent)?|rke2-(server|agent)|cron|crond|atd|dbus|getty@.*|serial-getty@.*|systemd-.*)\.(service|scope|socket)$/;
 /** Somebody's login, or one pane of a terminal: a session by another name (tmux and VTE ask for a scope per pane). */
 const LOGIN = /^(user@.*\.service|(session-.*|init|tmux-spawn-.*|vte-spawn-.*)\.scope)$/;
 /** systemd.unit(5): the characters of a unit name; escapes (`\\x2d`) are shown as they stand. */
 const UNIT = /^[A-Za-z0-9][A-Za-z0-9:_.@\\-]*\.(service|scope)$/;
-const CONTAINER_SCOPES: readonly {
-  readonly at: RegExp;
-  readonly kind: Container['kind'];
-  readonly stop: (id: string) => string;
-}[] = [
-  {at: /(?:^|\/)docker[-/]([0-9a-f]{64})(?:\.scope)?(?:\/|$)/, kind: 'docker', stop: (id) => `docker stop ${id}`},
-  {at: /(?:^|\/)libpod-([0-9a-f]{64})(?:\.scope)?(?:\/|$)/, kind: 'podman', stop: (id) => `podman stop ${id}`},
-  {at: /(?:^|\/)cri-containerd-([0-9a-f]{64})\.scope(?:\/|$)/, kind: 'kubernetes', stop: (id) => `crictl stop ${id}`},
-  {at: /(?:^|\/)crio-([0-9a-f]{64})\.scope(?:\/|$)/, kind: 'kubernetes', stop: (id) => `crictl stop ${id}`},
-  {at: /\/kubepods[^/]*\/(?:[^/]+\/)*([0-9a-f]{64})(?:\/|$)/, kind: 'kubernetes', stop: (id) => `crictl stop ${id}`},
-  {
-    at: /(?:^|\/)(?:default|k8s\.io|moby)\/([0-9a-f]{64})(?:\/|$)/,
-    kind: 'containerd',
-    stop: (id) => `ctr task kill ${id}`,
-  },
+const CONTAINER_SCOPES: readonly {readonly at: RegExp; readonly kind: NamedContainer['kind']}[] = [
+  {at: /(?:^|\/)docker[-/]([0-9a-f]{64})(?:\.scope)?(?:\/|$)/, kind: 'docker'},
+  {at: /(?:^|\/)libpod-([0-9a-f]{64})(?:\.scope)?(?:\/|$)/, kind: 'podman'},
+  {at: /(?:^|\/)cri-containerd-([0-9a-f]{64})\.scope(?:\/|$)/, kind: 'kubernetes'},
+  {at: /(?:^|\/)crio-([0-9a-f]{64})\.scope(?:\/|$)/, kind: 'kubernetes'},
+  // The first one: what a container runs inside itself has folders below.
+  {at: /\/kubepods[^/]*\/(?:[^/]+\/)*?([0-9a-f]{64})(?:\/|$)/, kind: 'kubernetes'},
+  {at: /(?:^|\/)(?:default|k8s\.io|moby)\/([0-9a-f]{64})(?:\/|$)/, kind: 'containerd'},
 ];
+const STOP: Readonly<Record<NamedContainer['kind'], string>> = {
+  docker: 'docker stop',
+  podman: 'podman stop',
+  kubernetes: 'crictl stop',
+  containerd: 'ctr task kill',
+};
 
 /** The container, job or service that keeps a process; null for logins, slices and infrastructure. */
 export function containerOf(cgroups: readonly string[]): Container | null {
@@ -36,10 +35,8 @@ export function containerOf(cgroups: readonly string[]): Container | null {
     if (found !== null) return found;
   }
   for (const path of cgroups) {
-    const unit = unitOf(path);
-    if (unit === null) continue;
-    const user = path.includes('/user@') ? '--user ' : '';
-    return {kind: 'unit', name: unit, stopCommand: `systemctl ${user}stop ${unit.includes('\\') ? `'${unit}'` : unit}`};
+    const found = unitIn(path);
+    if (found !== null) return {kind: 'unit', name: found.unit, stopCommand: stopUnit(found.unit, found.uid !== null)};
   }
   return null;
 }
@@ -62,29 +59,92 @@ export function slurmUid(cgroups: readonly string[]): number | null {
   return null;
 }
 
-function runtimeOf(path: string): Container | null {
-  for (const scope of CONTAINER_SCOPES) {
-    const id = scope.at.exec(path)?.[1]?.slice(0, 12);
-    if (id !== undefined) return {kind: scope.kind, name: id, stopCommand: scope.stop(id)};
+/** One container that a cgroup path names, and the path up to and with the folder that does. */
+export interface NamedContainer {
+  readonly kind: Exclude<Container['kind'], 'slurm' | 'unit'>;
+  /** All 64 digits. */
+  readonly id: string;
+  readonly path: string;
+}
+
+/**
+ * Every container on the way, innermost first: a runtime may run inside another one's container. Only the outermost is
+ * one that this host's own tools know; and a container may make folders of any name below itself (cgroups(7), delegation).
+ */
+export function containersIn(path: string): readonly NamedContainer[] {
+  const found = new Map<string, NamedContainer>();
+  for (const {at, kind} of CONTAINER_SCOPES) {
+    const match = at.exec(path);
+    const id = match?.[1];
+    // The table's first entry for an id is its most telling one.
+    if (match === null || id === undefined || found.has(id)) continue;
+    found.set(id, {kind, id, path: path.slice(0, match.index + match[0].length).replace(/\/$/, '')});
   }
-  return null;
+  return [...found.values()].toSorted((a, b) => b.path.length - a.path.length);
+}
+
+/** The command of its own runtime, for the host's shell. */
+export function stopContainer({kind, id}: NamedContainer): string {
+  return `${STOP[kind]} ${id.slice(0, 12)}`;
+}
+
+/** The pod of a path below kubepods, as the API writes its uid; systemd's slices have `_` for `-`. */
+export function podIn(path: string): {readonly uid: string; readonly path: string} | null {
+  const match =
+    /^.*?\/(?:kubepods[^/]*-)?pod([0-9a-f]{8}(?:[-_]?[0-9a-f]{4}){3}[-_]?[0-9a-f]{12})(?:\.slice)?(?=\/|$)/.exec(path);
+  const uid = match?.[1];
+  return match === null || uid === undefined || !path.includes('/kubepods')
+    ? null
+    : {uid: uid.replaceAll('_', '-'), path: match[0]};
+}
+
+/** The Slurm job of a path, and its step (`0`, `batch`, `extern`), as Slurm's cgroup plugins lay them out. */
+export function slurmIn(
+  path: string,
+): {readonly job: string; readonly step: string | null; readonly path: string; readonly stepPath: string} | null {
+  const match = /^(.*?\/[^/ ]*slurm[^ ]*?\/job_(\d+))(\/step_([A-Za-z0-9+]+))?(?=\/|$)/.exec(path);
+  const [whole, jobPath, job, , step] = match ?? [];
+  if (whole === undefined || jobPath === undefined || job === undefined) return null;
+  return {job, step: step ?? null, path: jobPath, stepPath: whole};
+}
+
+/** The unit of a path that may be stopped as one's own, and whose manager knows it: uid null = the system's. */
+export function unitIn(
+  path: string,
+): {readonly unit: string; readonly uid: number | null; readonly path: string} | null {
+  const unit = unitOf(path);
+  if (unit === null) return null;
+  const uid = /\/user@(\d+)\.service\//.exec(path)?.[1];
+  return {
+    unit,
+    uid: uid === undefined ? null : Number(uid),
+    path: path.slice(0, path.lastIndexOf(`/${unit}`) + unit.length + 1),
+  };
+}
+
+/** `systemctl stop …`, for the manager that knows the unit. */
+export function stopUnit(unit: string, ofUser: boolean): string {
+  return `systemctl ${ofUser ? '--user ' : ''}stop ${unit.includes('\\') ? `'${unit}'` : unit}`;
+}
+
+function runtimeOf(path: string): Container | null {
+  const outer = containersIn(path).at(-1);
+  return outer === undefined
+    ? null
+    : {kind: outer.kind, name: outer.id.slice(0, 12), stopCommand: stopContainer(outer)};
 }
 
 function slurmOf(path: string): Container | null {
-  const job = /\/slurm[^ ]*\/job_(\d+)(?:\/|$)/.exec(path)?.[1];
-  return job === undefined ? null : {kind: 'slurm', name: job, stopCommand: `scancel ${job}`};
+  const found = slurmIn(path);
+  return found === null ? null : {kind: 'slurm', name: found.job, stopCommand: `scancel ${found.job}`};
 }
 
 /** Up to and with the folder that gives the name: what a container or a task makes below itself tells nobody apart. */
 function kinshipKey(path: string): string | null {
-  for (const scope of CONTAINER_SCOPES) {
-    const match = scope.at.exec(path);
-    if (match !== null) return path.slice(0, match.index + match[0].length).replace(/\/$/, '');
-  }
+  const outer = containersIn(path).at(-1);
+  if (outer !== undefined) return outer.path;
   const step = /^.*?\/job_\d+\/step_[^/]+/.exec(path)?.[0];
-  if (step !== undefined) return step;
-  const unit = unitOf(path);
-  return unit === null ? null : path.slice(0, path.lastIndexOf(`/${unit}`) + unit.length + 1);
+  return step ?? unitIn(path)?.path ?? null;
 }
 
 function unitOf(path: string): string | null {
