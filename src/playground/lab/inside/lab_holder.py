@@ -19,6 +19,8 @@ WITNESS = os.path.join(LAB, "run", "witness")
 EVENTS = os.path.join(LAB, "run", "events")
 TRAPPED = ("HUP", "INT", "QUIT", "TERM", "USR1", "USR2", "ALRM", "CONT")
 
+MADV_DONTFORK = 10
+
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
@@ -81,8 +83,12 @@ class Holder:
         if not mapped:
             return fd
         # ctypes, because Python's own mmap keeps a second descriptor of the file.
-        if libc.mmap(None, 4096, 3, 1, fd, 0) in (None, 2**64 - 1):
+        at = libc.mmap(None, 4096, 3, 1, fd, 0)
+        if at in (None, 2**64 - 1):
             raise OSError(ctypes.get_errno(), "mmap of " + name)
+        if name == "nvidia-uvm":
+            # Seen on an H200: a forked child has the file, and not its mapping.
+            libc.madvise(ctypes.c_void_p(at), 4096, MADV_DONTFORK)
         return fd
 
     def close_files(self):
