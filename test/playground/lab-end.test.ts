@@ -44,9 +44,12 @@ const CAST = [
   species.server([species.worker(0, [{gpu: 0, MiB: 1}])]),
 ];
 
+/** No signal ends it before it is thawed. */
+const STUCK = species.stuck([{gpu: 0, MiB: 1}]);
+
 test.each(possible)('stop leaves no process and no folder of a %s lab', async (kind) => {
   const lab = await startLab({name: 'end', gpus: 1, kind, ...(runAs && kind !== 'root' ? {runAs} : {})});
-  for (const spec of CAST) await lab.spawn(spec);
+  for (const spec of [...CAST, ...(lab.features.has('freezer') ? [STUCK] : [])]) await lab.spawn(spec);
   expect(processesOf(lab.folder).length).toBeGreaterThanOrEqual(8);
   await lab.stop();
   expect(processesOf(lab.folder)).toEqual([]);
@@ -58,6 +61,7 @@ test.each(possible)('kill -9 of the program leaves no process and no folder of i
     import {startLab} from ${JSON.stringify(new URL('../../src/playground/lab/lab.ts', import.meta.url).pathname)};
     const lab = await startLab({name: 'end', gpus: 1, kind: '${kind}'});
     for (const spec of ${JSON.stringify(CAST)}) await lab.spawn(spec);
+    if (lab.features.has('freezer')) await lab.spawn(${JSON.stringify(STUCK)});
     console.log(lab.folder);
     await new Promise(() => setInterval(() => {}, 1000));`;
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {

@@ -106,7 +106,7 @@ function openToHolders(path: string): void {
 }
 
 /** Writes a private ed25519 key; returns its public half, type and base64. */
-function makeKey(path: string): string {
+export function makeKey(path: string): string {
   let pair = ssh2.utils.generateKeyPairSync('ed25519');
   // About one in 200 comes out a byte short (a leading zero is dropped), and nobody can read it.
   while (ssh2.utils.parseKey(pair.private) instanceof Error) pair = ssh2.utils.generateKeyPairSync('ed25519');

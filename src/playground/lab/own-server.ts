@@ -1,7 +1,8 @@
 /** The lab's SSH server where sshd cannot run inside: ssh2's own, outside, running each command inside the lab. */
-import {spawn} from 'node:child_process';
+import {type ChildProcess, spawn} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import type {AddressInfo} from 'node:net';
+import type {Readable} from 'node:stream';
 import ssh2, {type AuthContext, type Connection, type Session} from 'ssh2';
 
 export interface OwnServer {
@@ -15,6 +16,19 @@ export interface Entry {
   /** argv that runs the words appended to it inside the lab. */
   readonly argv: readonly string[];
   readonly runAs: {readonly uid: number; readonly gid: number} | null;
+  /** Told of each command when it has ended, for whoever keeps raw transcripts. */
+  readonly heard?: (exec: HeardExec) => void;
+}
+
+export interface HeardExec {
+  readonly command: string;
+  readonly startedAtMs: number;
+  readonly ms: number;
+  readonly stdin: string;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Exit status, or the name of the signal that ended it. */
+  readonly end: string;
 }
 
 /** Listens on a free port of 127.0.0.1. `shell` is asked at each command: a fault may have changed it. */
@@ -82,6 +96,7 @@ function serveSession(session: Session, entry: Entry, shell: () => string, sessi
     if (pid !== undefined) sessions.add(pid);
     let open = true;
     for (const stream of [child.stdin, child.stdout, child.stderr, channel]) stream.on('error', () => {});
+    if (entry.heard) listen(info.command, {stdin: channel, stdout: child.stdout, stderr: child.stderr}, child, entry.heard);
     channel.pipe(child.stdin);
     child.stdout.on('data', (chunk: Buffer) => open && channel.write(chunk));
     child.stderr.on('data', (chunk: Buffer) => open && channel.stderr.write(chunk));
@@ -98,6 +113,23 @@ function serveSession(session: Session, entry: Entry, shell: () => string, sessi
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
     });
   });
+}
+
+function listen(
+  command: string,
+  streams: Readonly<Record<'stdin' | 'stdout' | 'stderr', Readable>>,
+  child: ChildProcess,
+  heard: (exec: HeardExec) => void,
+): void {
+  const startedAtMs = Date.now();
+  const said = {stdin: '', stdout: '', stderr: ''};
+  for (const name of ['stdin', 'stdout', 'stderr'] as const)
+    streams[name].on('data', (chunk: Buffer) => {
+      said[name] += chunk.toString();
+    });
+  child.once('close', (code, signal) =>
+    heard({command, startedAtMs, ms: Date.now() - startedAtMs, ...said, end: signal ?? String(code)}),
+  );
 }
 
 /** A cut link, not a goodbye. */

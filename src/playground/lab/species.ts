@@ -227,7 +227,7 @@ export function supervisor(workers: readonly LabSpec[], change: Change = {}): La
 /** An ordinary process under the persistence daemon's name. */
 export function impostor(holds: readonly Allocation[], change: Change = {}): LabSpec {
   const name = 'nvidia-persistenced';
-  return {species: 'plain', label: 'impostor', argv: [name, '--verbose'], comm: name, holds, ...change};
+  return {species: 'plain', label: 'impostor', argv: [name], comm: name, holds, ...change};
 }
 
 /** Writes a trace from inside the server, as torch.profiler does. */
