@@ -12,13 +12,13 @@ const LOGIN = /^(user@.*\.service|(session-.*|init|tmux-spawn-.*|vte-spawn-.*)\.
 /** systemd.unit(5): the characters of a unit name; escapes (`\\x2d`) are shown as they stand. */
 const UNIT = /^[A-Za-z0-9][A-Za-z0-9:_.@\\-]*\.(service|scope)$/;
 const CONTAINER_SCOPES: readonly {readonly at: RegExp; readonly kind: NamedContainer['kind']}[] = [
-  {at: /(?:^|\/)docker[-/]([0-9a-f]{64})(?:\.scope)?(?:\/|$)/, kind: 'docker'},
-  {at: /(?:^|\/)libpod-([0-9a-f]{64})(?:\.scope)?(?:\/|$)/, kind: 'podman'},
-  {at: /(?:^|\/)cri-containerd-([0-9a-f]{64})\.scope(?:\/|$)/, kind: 'kubernetes'},
-  {at: /(?:^|\/)crio-([0-9a-f]{64})\.scope(?:\/|$)/, kind: 'kubernetes'},
+  {at: /(?:^|\/)docker[-/]([0-9a-f]{64})(?:\.scope)?(?=\/|$)/g, kind: 'docker'},
+  {at: /(?:^|\/)libpod-([0-9a-f]{64})(?:\.scope)?(?=\/|$)/g, kind: 'podman'},
+  {at: /(?:^|\/)cri-containerd-([0-9a-f]{64})\.scope(?=\/|$)/g, kind: 'kubernetes'},
+  {at: /(?:^|\/)crio-([0-9a-f]{64})\.scope(?=\/|$)/g, kind: 'kubernetes'},
   // The first one: what a container runs inside itself has folders below.
-  {at: /\/kubepods[^/]*\/(?:[^/]+\/)*?([0-9a-f]{64})(?:\/|$)/, kind: 'kubernetes'},
-  {at: /(?:^|\/)(?:default|k8s\.io|moby)\/([0-9a-f]{64})(?:\/|$)/, kind: 'containerd'},
+  {at: /\/kubepods[^/]*\/(?:[^/]+\/)*?([0-9a-f]{64})(?=\/|$)/g, kind: 'kubernetes'},
+  {at: /(?:^|\/)(?:default|k8s\.io|moby)\/([0-9a-f]{64})(?=\/|$)/g, kind: 'containerd'},
 ];
 const STOP: Readonly<Record<NamedContainer['kind'], string>> = {
   docker: 'docker stop',
@@ -74,11 +74,12 @@ export interface NamedContainer {
 export function containersIn(path: string): readonly NamedContainer[] {
   const found = new Map<string, NamedContainer>();
   for (const {at, kind} of CONTAINER_SCOPES) {
-    const match = at.exec(path);
-    const id = match?.[1];
-    // The table's first entry for an id is its most telling one.
-    if (match === null || id === undefined || found.has(id)) continue;
-    found.set(id, {kind, id, path: path.slice(0, match.index + match[0].length).replace(/\/$/, '')});
+    for (const match of path.matchAll(at)) {
+      const id = match[1];
+      // The table's first entry for an id is its most telling one.
+      if (id !== undefined && !found.has(id))
+        found.set(id, {kind, id, path: path.slice(0, match.index + match[0].length)});
+    }
   }
   return [...found.values()].toSorted((a, b) => b.path.length - a.path.length);
 }

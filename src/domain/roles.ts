@@ -89,7 +89,7 @@ function isCalled(process: ProcessFacts, call: Call): boolean {
  * What runs, and the words behind it: the module behind `-m`, the script that an interpreter runs, or the program. Only
  * the interpreter for `-c`.
  */
-function callOf(process: ProcessFacts): readonly string[] {
+export function callOf(process: ProcessFacts): readonly string[] {
   const [first = '', ...rest] = process.words;
   const program = baseName(first);
   if (!INTERPRETER.test(program)) return [program, ...rest];
