@@ -25,7 +25,8 @@ export interface LabSpec {
     | 'other-name'
     | 'stuck'
     | 'writer'
-    | 'leftover';
+    | 'leftover'
+    | 'daemon';
   /** For the tests' and the demo's own reading; the bot never sees it. */
   readonly label: string;
   readonly argv: readonly string[];
@@ -124,10 +125,10 @@ export function contained(holds: readonly Allocation[], containerId: string, cha
   return workload(holds, {label: 'contained', container: `docker-${containerId}.scope`, ...change});
 }
 
-/** The persistence daemon: a root-owned binary of that path, every device open, no memory taken. */
+/** The persistence daemon: a root-owned binary of that path, every device open and none mapped, no memory taken. */
 export function persistenceDaemon(gpus: number, change: Change = {}): LabSpec {
   return {
-    species: 'plain',
+    species: 'daemon',
     label: 'protected',
     argv: ['/usr/bin/nvidia-persistenced'],
     executable: '/usr/bin/nvidia-persistenced',

@@ -69,6 +69,11 @@ class Holder:
         lock(fd, allocation["gpu"] << 44 | os.getpid() << 20, allocation["MiB"])
         return fd
 
+    def open_devices(self, gpus):
+        """Open, not mapped, and no nvidia-uvm: what NVML's users do."""
+        for name in ["nvidiactl"] + ["nvidia%d" % gpu for gpu in gpus]:
+            self._open(name, False)
+
     def hold_by_number(self, allocations):
         """By the lab's second set of nodes, real character devices whose names say nothing; those cannot be mapped."""
         for allocation in allocations:
