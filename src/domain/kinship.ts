@@ -1,7 +1,8 @@
 /** Belonging (design 2.1): why a process is part of what was asked for. PPID 1 alone is never kinship: it only means detached. */
 import {kinshipCgroups} from './cgroup.ts';
 import type {Belonging} from './diagnosis.ts';
-import {ancestors, isEnvironment, leadsStrangers, type ProcessTable, processTable, programName} from './lineage.ts';
+import {ancestors, isEnvironment, isPlainZombie, leadsStrangers, type ProcessTable, processTable} from './lineage.ts';
+import {titleOf} from './roles.ts';
 import type {ProcessFacts, Snapshot} from './snapshot.ts';
 
 /**
@@ -18,7 +19,7 @@ export function kinshipTo(
   if (namedPids.has(process.pid)) return null;
 
   for (const parent of ancestors(process.pid, table)) {
-    if (namedPids.has(parent.pid)) return {by: 'parents', ancestorPid: parent.pid, ancestorName: programName(parent)};
+    if (namedPids.has(parent.pid)) return {by: 'parents', ancestorPid: parent.pid, ancestorName: titleOf(parent)};
   }
   const units = kinshipCgroups(process.cgroups);
   for (const one of named) {
@@ -56,7 +57,29 @@ export function kinshipEarlier(
     if (then === undefined || then.startTicks !== process.startTicks) continue;
     const parent = ancestors(then.pid, table).find((one) => !isEnvironment(one) && isNamed(one, look));
     if (parent !== undefined)
-      return {by: 'earlier-look', ancestorPid: parent.pid, ancestorName: programName(parent), seenAtMs: look.takenAtMs};
+      return {by: 'earlier-look', ancestorPid: parent.pid, ancestorName: titleOf(parent), seenAtMs: look.takenAtMs};
   }
   return null;
+}
+
+/**
+ * What dead PIDs were called while they lived, by the newest look of this boot that saw them alive and billed. In words
+ * for people only: a PID may have been used twice.
+ */
+export function knownAs(
+  deadPids: readonly number[],
+  snapshot: Snapshot,
+  earlier: readonly Snapshot[],
+): readonly {readonly pid: number; readonly title: string; readonly seenAtMs: number}[] {
+  const looks = earlier
+    .filter((look) => look.machine.bootId === snapshot.machine.bootId && look.takenAtMs < snapshot.takenAtMs)
+    .toSorted((a, b) => b.takenAtMs - a.takenAtMs);
+  return deadPids.flatMap((pid) => {
+    for (const look of looks) {
+      const then = look.processes.find((one) => one.pid === pid);
+      if (then === undefined || isPlainZombie(then) || !look.charges.some((charge) => charge.pid === pid)) continue;
+      return [{pid, title: titleOf(then), seenAtMs: look.takenAtMs}];
+    }
+    return [];
+  });
 }

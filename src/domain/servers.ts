@@ -1,9 +1,10 @@
 /** Ancestors that hold no GPU themselves but would start the work again: "server, holds no GPU". */
 import type {Belonging} from './diagnosis.ts';
 import {diagnoseProcess} from './holder.ts';
-import {ancestors, isEnvironment, isPlainZombie, type ProcessTable, processTable, programName} from './lineage.ts';
+import {ancestors, isEnvironment, isPlainZombie, type ProcessTable, processTable} from './lineage.ts';
 import type {Target} from './plan.ts';
 import {type PlanInput, targetFacts} from './plan-input.ts';
+import {titleOf} from './roles.ts';
 import {mayGoAlone, namedBy} from './selection.ts';
 import type {ProcessFacts} from './snapshot.ts';
 
@@ -61,7 +62,7 @@ function belongingOf(
   }
   const parent = above.find((one) => named.has(one.pid));
   if (parent === undefined) throw new Error(`Internal error: server ${process.pid} has no named process above it`);
-  return {by: 'parents', ancestorPid: parent.pid, ancestorName: programName(parent)};
+  return {by: 'parents', ancestorPid: parent.pid, ancestorName: titleOf(parent)};
 }
 
 function ancestorsOfKept(holders: readonly Target[], input: PlanInput, table: ProcessTable): ReadonlySet<number> {

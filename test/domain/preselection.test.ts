@@ -41,8 +41,16 @@ describe('belonging to a named process', () => {
       match: 'vllm',
     });
     expect(targetPids(plan)).toEqual([400, 450, 500]);
-    expect(targetOf(plan, 500).belonging).toEqual({by: 'parents', ancestorPid: 400, ancestorName: 'python3.12'});
-    expect(targetOf(plan, 450).belonging).toEqual({by: 'parents', ancestorPid: 400, ancestorName: 'python3.12'});
+    expect(targetOf(plan, 500).belonging).toEqual({
+      by: 'parents',
+      ancestorPid: 400,
+      ancestorName: 'vllm.entrypoints.openai.api_server',
+    });
+    expect(targetOf(plan, 450).belonging).toEqual({
+      by: 'parents',
+      ancestorPid: 400,
+      ancestorName: 'vllm.entrypoints.openai.api_server',
+    });
     expect(targetOf(plan, 400).belonging).toEqual({by: 'named', literal: 'vllm'});
   });
 
