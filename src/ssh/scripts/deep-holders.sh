@@ -24,15 +24,12 @@ p_find_leaders() {
   p_zombies_said=$p_said$p_nl@rc\ $p_rc
 }
 
-# p_far: mount points of network file systems, one a line, as patterns for -lname. A stat there may hang, and a link below
-# says enough. Of every mount namespace, each read once. A root is left out: it would hide all.
+# p_far: mount points of network file systems, of every mount namespace, each read once (far_mounts of identity.sh).
 p_find_far() {
-  p_far=$(
-    # shellcheck disable=SC2046
-    grep -ahs -E ' - (nfs|nfs4|cifs|smb3|smbfs|9p|afs|autofs|beegfs|ceph|coda|glusterfs|gpfs|lustre|orangefs|panfs|pvfs2|wekafs|fuse[^ ]*) ' \
-      /proc/self/mountinfo $(find /proc/[0-9]*/ns/mnt -maxdepth 0 -printf '%l %p\n' | sort -u -k1,1 | sed 's,.* \(.*\)/ns/mnt$,\1/mountinfo,') |
-      cut -d' ' -f5 | sed -e 's/\\[0-7][0-7][0-7]/?/g' -e 's/[][*?\\]/?/g' | grep -avx / | sort -u | head -n 500
-  )
+  # shellcheck disable=SC2046
+  p_far=$(far_mounts /proc/self/mountinfo $(
+    find /proc/[0-9]*/ns/mnt -maxdepth 0 -printf '%l %p\n' | sort -u -k1,1 | sed 's,.* \(.*\)/ns/mnt$,\1/mountinfo,'
+  ))
 } 2>/dev/null
 
 p_side_even_files() { p_put_files '/proc/[2468]/fd /proc/[0-9]*[02468]/fd'; }

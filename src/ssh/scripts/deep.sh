@@ -4,8 +4,8 @@
 # Contract:
 #   deep DEVICE_FOLDER SINCE pid…
 #       prints the sections, as `probe` does; SINCE is a host uptime in ms or `-`; the PIDs are those whose kernel side is
-#       wanted. The words come from `deepWords()` of ../deep-script.ts. Needs all files that `probe` needs, and
-#       deep-holders.sh and deep-kernel.sh; sed as well. Uses the names and the descriptors that `probe` uses.
+#       wanted. The words come from `deepWords()` of ../deep-script.ts. Needs all files that `probe` needs,
+#       identity.sh, deep-holders.sh and deep-kernel.sh; and sed. Uses the names and the descriptors that `probe` uses.
 #
 # Whatever may hang runs as a side with a deadline. What is listed is listed before its owners are looked for: a file that
 # comes later is in no list, so nobody in use is called ownerless.

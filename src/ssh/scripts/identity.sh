@@ -66,6 +66,105 @@ holds_device() {
   return 1
 }
 
+# far_mounts MOUNTINFO…: mount points of network file systems as patterns, one a line. A stat below may hang for ever, and what
+# lies there is no device. A root is left out: it would hide all.
+far_mounts() {
+  grep -ahs -E ' - (nfs|nfs4|cifs|smb3|smbfs|9p|afs|autofs|beegfs|ceph|coda|glusterfs|gpfs|lustre|orangefs|panfs|pvfs2|wekafs|fuse[^ ]*) ' "$@" |
+    cut -d' ' -f5 | sed -e 's/\\[0-7][0-7][0-7]/?/g' -e 's/[][*?\\]/?/g' | grep -vx / | sort -u | head -n 500
+}
+
+# holds_number PID: 0 it holds a character device of a major that NVIDIA's drivers have on this host, by an open file, a thread
+# or a mapping, whatever its name; 1 no; 2 cannot see.
+holds_number() {
+  hold_majors=' ' hold_read=no
+  { while read -r hold_major hold_driver; do
+    hold_read=yes
+    case $hold_driver in nvidia*) hold_majors="$hold_majors$(printf %x "$hold_major") " ;; esac
+  done </proc/devices; } 2>/dev/null
+  [ "$hold_read" = yes ] || return 2
+  [ "$hold_majors" != ' ' ] || return 1
+  hold_far=$(far_mounts "/proc/$1/mountinfo" 2>/dev/null)
+  hold_where="/proc/$1/fd"
+  [ "$STATE" = Z ] && hold_where="/proc/$1/task/*/fd"
+  number_among "$hold_where/*"
+  hold_rc=$?
+  [ "$hold_rc" -eq 1 ] || return "$hold_rc"
+  # shellcheck disable=SC2086 # the glob over a zombie leader's threads must expand
+  ls $hold_where >/dev/null 2>&1 || return 2
+  [ "$STATE" != Z ] || return 1
+  # Shared mappings of files, each inode once. A name in maps says no number, but the link in map_files can be followed; it
+  # is spelled without the zeros that maps puts in front. Reading maps can hang on a stuck process.
+  hold_maps=$(timeout 3 grep -o '^[0-9a-f-]* ...s [0-9a-f]* [^ ]* [1-9][0-9]*' "/proc/$1/maps" 2>/dev/null)
+  [ $? -le 1 ] || return 2
+  [ -n "$hold_maps" ] || return 1
+  hold_maps=$(echo "$hold_maps" | sort -u -k4,5 | sed "s,^0*\([0-9a-f][0-9a-f]*\)-0*\([0-9a-f][0-9a-f]*\) .*,/proc/$1/map_files/\1-\2,")
+  number_among "$hold_maps"
+  hold_rc=$?
+  [ "$hold_rc" -eq 1 ] || return "$hold_rc"
+  # Those links are for the mighty only (CAP_CHECKPOINT_RESTORE): whoever can't read one can't read any.
+  readlink "${hold_maps%%[!-0-9a-z_/]*}" >/dev/null 2>&1 || return 2
+}
+
+# number_among LINKS: 0 one of these links (words, or a glob) leads to a device of hold_majors; 1 none; 2 not all could be
+# asked in time. A link's text is read first: only a path that is not below hold_far is followed.
+number_among() {
+  hold_links=$1
+  set -f
+  IFS='
+'
+  set --
+  for hold_mount in $hold_far; do set -- "$@" ! -lname "$hold_mount" ! -lname "$hold_mount/*"; done
+  unset IFS
+  set +f
+  if find /proc/self -maxdepth 0 -lname x >/dev/null 2>&1; then
+    # shellcheck disable=SC2086
+    hold_found=$(timeout 3 find $hold_links -maxdepth 0 -lname '/*' "$@" -xtype c -exec stat -L -c %t {} + 2>/dev/null)
+    hold_rc=$?
+  else
+    # The find of busybox knows no -lname.
+    # shellcheck disable=SC2086
+    hold_found=$(for hold_link in $hold_links; do number_of "$hold_link"; done)
+    hold_rc=$?
+  fi
+  for hold_major in $hold_found; do
+    case $hold_majors in *" $hold_major "*) return 0 ;; esac
+  done
+  case "$hold_rc $hold_found" in 124* | *late*) return 2 ;; esac
+  return 1
+}
+
+# number_of LINK: prints the major of what it leads to in hexadecimal; 0 for all but devices.
+number_of() {
+  hold_target=$(readlink "$1" 2>/dev/null)
+  case $hold_target in /*) ;; *) return ;; esac
+  IFS='
+'
+  for hold_mount in $hold_far; do
+    # shellcheck disable=SC2254 # these are patterns
+    case $hold_target in $hold_mount | $hold_mount/*) unset IFS && return ;; esac
+  done
+  unset IFS
+  timeout 1 stat -L -c %t "$1" 2>/dev/null || [ $? -ne 124 ] || echo late
+}
+
+# holds_queue PID: 0 descriptors wait unreceived in one of its unix sockets, or an io_uring of it keeps files; 1 no; 2 cannot
+# see. What kind of files they are, the kernel does not say (net/unix/af_unix.c, io_uring/fdinfo.c).
+holds_queue() {
+  hold_where="/proc/$1/fdinfo"
+  [ "$STATE" = Z ] && hold_where="/proc/$1/task/*/fdinfo"
+  # Twice, since a file that is closed meanwhile can't be read.
+  for hold_try in 1 2; do
+    # shellcheck disable=SC2086
+    timeout 3 grep -rqs -e '^scm_fds:[[:space:]]*[1-9]' -e '^UserFiles:[[:space:]]*[1-9]' $hold_where
+    case $? in
+      0) return 0 ;;
+      1) return 1 ;;
+      124) return 2 ;;
+    esac
+  done
+  return 2
+}
+
 # refuse VERDICT DETAIL
 refuse() {
   VERDICT=$1 DETAIL=$2
@@ -82,7 +181,8 @@ last_look() {
   [ "$SEC" -lt "$LIMIT_SEC" ] || { [ "$SEC" -eq "$LIMIT_SEC" ] && [ "$CENTI" -lt "$LIMIT_CENTI" ]; } || refuse late -
 }
 
-# compare PID TICKS UID EXECUTABLE HOLD: sets VERDICT (go, or why not) and DETAIL.
+# compare PID TICKS UID EXECUTABLE HOLD: sets VERDICT (go, or why not) and DETAIL. HOLD says how it must hold a device: hold (by
+# a path under DEVICE_FOLDER), number, queue, or any (it need not).
 compare() {
   VERDICT=go DETAIL=-
   case $1 in '' | 0* | *[!0-9]*) refuse failed bad-pid && return ;; esac
@@ -105,8 +205,13 @@ compare() {
   [ "$found_uid" = "$3" ] || { refuse replaced uid && return; }
   executable_of "$1" || { refuse unreadable executable && return; }
   [ "$EXECUTABLE" = "$4" ] || { refuse replaced executable && return; }
-  [ "$5" = hold ] || return 0
-  holds_device "$1" "$DEVICE_FOLDER"
+  case $5 in
+    hold) holds_device "$1" "$DEVICE_FOLDER" ;;
+    number) holds_number "$1" ;;
+    queue) holds_queue "$1" ;;
+    any) return 0 ;;
+    *) refuse failed unknown-hold && return ;;
+  esac
   case $? in
     1) refuse not-holding - ;;
     2) refuse unreadable open-files ;;
