@@ -3,6 +3,7 @@ import type {Diagnosis} from '../domain/diagnosis.ts';
 import {fail, type Result} from '../domain/failure.ts';
 import {readHost} from '../domain/words.ts';
 import type {Look} from '../engine/ports.ts';
+import {diagnosisNotes} from '../report/diagnosis-notes.ts';
 import {gpuNotes, gpuTable, holderLines, hostTitle} from '../report/host-state.ts';
 import {type Answering, type CliContext, printJson, refuse} from './context.ts';
 import {EXIT, type ExitCode} from './exit-code.ts';
@@ -42,6 +43,7 @@ function tell(answering: Answering, diagnosis: Diagnosis, next: readonly string[
       hostTitle(diagnosis),
       ...gpuTable(diagnosis),
       ...gpuNotes(diagnosis),
+      ...diagnosisNotes(diagnosis),
       '',
       ...holderLines(diagnosis),
       ...next,

@@ -1,12 +1,16 @@
 /** A closed run as words: before and after per GPU, survivors with their reason, what to do next. */
 import type {GpuChange, Outcome} from '../domain/outcome.ts';
 import type {Plan} from '../domain/plan.ts';
+import {isFree, readinessOf} from '../domain/readiness.ts';
 import type {Run} from '../domain/run.ts';
-import {ranges, roughMemory, span, thousands} from './amounts.ts';
+import {roughMemory, span, thousands} from './amounts.ts';
 import {failureSentence} from './failure-sentence.ts';
+import {freeNow, readinessLines} from './readiness-lines.ts';
 import {column, safeLine} from './safe-text.ts';
 import {sentLines} from './sent-lines.ts';
-import {OUTCOME_SIGN, OUTCOME_WORD, SURVIVOR_WHY} from './wording.ts';
+import {movedLines, survivorLines, unexplainedLines} from './still-held.ts';
+import {timeToFreeLines} from './time-to-free-lines.ts';
+import {OUTCOME_SIGN, OUTCOME_WORD} from './wording.ts';
 
 /** "✅ gpu-07: reclaimed 378 GiB, 7 of 8 free" */
 export function outcomeTitle(run: Run, outcome: Outcome): string {
@@ -43,7 +47,7 @@ export function beforeAfterTable(outcome: Outcome): readonly string[] {
   return [row('GPU', 'before', 'after', 'MiB'), ...lines, row('sum', figure(before), figure(after), change)];
 }
 
-/** What was sent, how fast it freed, who survived and why, what stays. */
+/** What was sent, how fast it freed, who survived and why, what stays, and last whether a start is possible. */
 export function outcomeLines(run: Run, outcome: Outcome): readonly string[] {
   const plan = planOf(run);
   const lines: string[] = [];
@@ -53,20 +57,16 @@ export function outcomeLines(run: Run, outcome: Outcome): readonly string[] {
     lines.push(
       `${outcome.word === 'reclaimed' ? 'Verified free' : 'Memory settled'} ${span(outcome.freedAfterMs)} after the last signal`,
     );
-  const unexplained = outcome.gpus.filter((gpu) => gpu.requested && (gpu.unexplainedMiB ?? 0) > (gpu.expectedMiB ?? 0));
-  for (const gpu of unexplained)
-    lines.push(
-      `GPU ${gpu.index ?? '?'}: ${thousands(gpu.unexplainedMiB ?? 0)} MiB that no process explains; "gpu-reclaim diagnose ${run.host}" says which causes are possible`,
-    );
+  lines.push(...timeToFreeLines(run));
+  lines.push(...movedLines(outcome), ...unexplainedLines(run, outcome));
   if (plan !== null && plan.targets.length > 0 && run.events.some((event) => event.kind === 'approved')) {
-    lines.push(outcome.survivors.length === 0 ? 'Surviving targets: none' : 'Surviving targets:');
-    for (const survivor of outcome.survivors)
-      lines.push(`  PID ${survivor.pid} ${safeLine(survivor.name, 30)}: ${SURVIVOR_WHY[survivor.why]}`);
+    lines.push(...survivorLines(outcome));
     const kept = plan.kept.filter((one) => one.why !== 'monitor' && one.why !== 'name-only');
     if (kept.length > 0)
       lines.push(`Kept alive: ${kept.map((one) => `${one.pid} ${safeLine(one.name, 16)}`).join(', ')}`);
   }
-  if (outcome.gpus.length > 0) lines.push(freeNow(outcome));
+  const readiness = readinessOf(run, outcome);
+  if (readiness !== null) lines.push(...readinessLines(readiness).map((line) => line.text), freeNow(readiness));
   return lines;
 }
 
@@ -75,15 +75,6 @@ function counts(outcome: Outcome): string {
   const unknown = outcome.gpus.filter((gpu) => gpu.afterMiB === null).length;
   const free = `${outcome.gpus.filter(isFree).length} of ${outcome.gpus.length} free`;
   return unknown === 0 ? free : `${free}, ${unknown} unknown`;
-}
-
-/** "GPUs free now: 7 of 8; 8-GPU start not possible: GPU 6" */
-function freeNow(outcome: Outcome): string {
-  const busy = outcome.gpus.filter((gpu) => !isFree(gpu));
-  const total = outcome.gpus.length;
-  const names = (gpus: readonly GpuChange[]) =>
-    `GPU ${ranges(gpus.flatMap((gpu) => (gpu.index === null ? [] : [gpu.index])))}`;
-  return `GPUs free now: ${total - busy.length} of ${total}${busy.length === 0 ? '' : `; ${total}-GPU start not possible: ${names(busy)}`}`;
 }
 
 function planOf(run: Run): Plan | null {
@@ -96,16 +87,6 @@ function noteFor(gpu: GpuChange): string {
   const names = gpu.heldBy.filter((holder) => (holder.chargedMiB ?? 0) > 0).map((holder) => safeLine(holder.name, 14));
   if (names.length > 0) return names.slice(0, 2).join(', ');
   return isFree(gpu) ? 'free' : '';
-}
-
-/** Known, and nobody is billed above the baseline. */
-function isFree(gpu: GpuChange): boolean {
-  return (
-    gpu.afterMiB !== null &&
-    gpu.expectedMiB !== null &&
-    gpu.afterMiB <= gpu.expectedMiB &&
-    gpu.heldBy.every((holder) => (holder.chargedMiB ?? 0) === 0)
-  );
 }
 
 function freedMiB(outcome: Outcome): number {

@@ -2,6 +2,7 @@
 import type {Diagnosis, GpuReason, HolderDiagnosis} from '../domain/diagnosis.ts';
 import {titleOf} from '../domain/roles.ts';
 import {plural, ranges, span, thousands} from './amounts.ts';
+import {holderNextLine, unreadLine} from './finding-next.ts';
 import {column, safeLine} from './safe-text.ts';
 import {FINDING_MEANING, FINDING_WORD, GPU_REASON, STATE_WORD} from './wording.ts';
 import {whose} from './workload-words.ts';
@@ -96,6 +97,7 @@ export function smiWords(diagnosis: Diagnosis): string {
 function oneHolder(holder: HolderDiagnosis, diagnosis: Diagnosis): readonly string[] {
   const {process, findings} = holder;
   const lead = findings[0];
+  const next = holderNextLine(holder, diagnosis.snapshot);
   const indexes = diagnosis.gpus
     .filter((gpu) => holder.gpus.some((use) => use.gpuUuid === gpu.gpuUuid && use.how !== 'opened'))
     .flatMap((gpu) => (gpu.index === null ? [] : [gpu.index]));
@@ -107,7 +109,9 @@ function oneHolder(holder: HolderDiagnosis, diagnosis: Diagnosis): readonly stri
     `   ${whose(holder.ownership)} · up ${span(Math.max(0, age))}${indexes.length === 0 ? '' : ` · GPU ${ranges(indexes)}${memory}`}`,
     ...holder.evidence.map((one) => `   · ${safeLine(one.fact, 100)} [${one.source}]`),
     ...(holder.container === null ? [] : [`   · stop it with: ${safeLine(holder.container.stopCommand, 80)}`]),
+    ...unreadLine(process).map((line) => `   ${line}`),
     ...(lead === undefined ? [] : [`   ${FINDING_MEANING[lead]}`]),
+    ...(next === null ? [] : [`   ${next}`]),
   ];
 }
 

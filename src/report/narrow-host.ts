@@ -2,6 +2,7 @@
 import type {Diagnosis, GpuAccount, HolderDiagnosis} from '../domain/diagnosis.ts';
 import {titleOf} from '../domain/roles.ts';
 import {span, thousands} from './amounts.ts';
+import {holderNextLine, unreadLine} from './finding-next.ts';
 import {column, safeLine} from './safe-text.ts';
 import {FINDING_MEANING, FINDING_WORD, STATE_WORD} from './wording.ts';
 import {whose} from './workload-words.ts';
@@ -47,12 +48,15 @@ function holderEntry(holder: HolderDiagnosis, diagnosis: Diagnosis): Entry {
     .map((gpu) => gpu.index ?? '?');
   const memory = holder.chargedMiB === null ? '' : `, ${thousands(holder.chargedMiB)} MiB`;
   const [lead] = findings;
+  const next = holderNextLine(holder, diagnosis.snapshot);
   const details = (): readonly string[] => [
     findings.map((kind) => FINDING_WORD[kind]).join(', '),
     `${whose(holder.ownership)} · up ${span(ageMs)}${gpus.length === 0 ? '' : ` · GPU ${gpus.join(', ')}${memory}`}`,
     ...holder.evidence.map((one) => `· ${safeLine(one.fact, 100)} [${one.source}]`),
     ...(holder.container === null ? [] : [`· stop it with: ${safeLine(holder.container.stopCommand, 80)}`]),
+    ...unreadLine(process),
     ...(lead === undefined ? [] : [FINDING_MEANING[lead]]),
+    ...(next === null ? [] : [next]),
   ];
   return {
     lines: () => [

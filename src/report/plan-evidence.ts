@@ -1,6 +1,7 @@
 /** Why the plan is as it is: figures per GPU, then each process with what was read of it and where. For a narrow screen. */
 import type {Kept, Plan, Target} from '../domain/plan.ts';
 import {span, thousands} from './amounts.ts';
+import {FINDING_NEXT, keptNext} from './finding-next.ts';
 import {column, safeLine} from './safe-text.ts';
 import {belongingWords, FINDING_MEANING, FINDING_WORD, KEPT_WORD} from './wording.ts';
 import {gpuWords, whose, workloadLine, workloadsOf} from './workload-words.ts';
@@ -54,14 +55,18 @@ function targetEntry(target: Target, plan: Plan): Entry {
     ...(target.takesTerm ? [] : ['· no wait for SIGTERM']),
     ...(target.container === null ? [] : [`· stop it with: ${safeLine(target.container.stopCommand, 80)}`]),
     ...(lead === undefined ? [] : [FINDING_MEANING[lead]]),
+    ...(lead === undefined ? [] : [`May be done: ${FINDING_NEXT[lead].may}.`]),
   ]);
 }
 
 function keptEntry(kept: Kept, plan: Plan): Entry {
+  const next = keptNext(kept);
   return entry(kept.chargedMiB, () => [
     `${kept.choosable ? '☐' : '🔒'} PID ${kept.pid} ${safeLine(kept.name, 60)}`,
     facts(kept, plan, KEPT_WORD[kept.why]),
+    ...kept.evidence.map((one) => `· ${safeLine(one.fact, 100)} [${one.source}]`),
     ...(kept.container === null ? [] : [`· stop it with: ${safeLine(kept.container.stopCommand, 80)}`]),
+    ...(next === '' ? [] : [`Next: ${next}.`]),
   ]);
 }
 

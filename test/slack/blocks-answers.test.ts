@@ -98,6 +98,9 @@ describe('diagnose', () => {
         · 2 device files mapped [mappings]
         Somebody's live work. Kept unless it is
           chosen by hand.
+        May be done: only by explicit choice,
+          with another approver's go. Next: ask
+          its owner.
       PID 700 train.py
         ghost: child of a dead process
         anna · up 7 m · GPU 0, 4,600 MiB
@@ -109,6 +112,9 @@ describe('diagnose', () => {
           with the device files open: the driver
           still bills the dead PID, and the
           memory ends only with this one.
+        May be done: SIGTERM, then kill -9 of
+          this one; the dead PID cannot be
+          signalled. Next: reclaim it.
       [Propose reclaim]
       Looked <!date^1700000000^{time_secs}|2023-11-14 22:13:20 UTC>; nothing was signalled. Propose reclaim opens a card that asks for a go."
     `);

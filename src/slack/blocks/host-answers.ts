@@ -4,6 +4,7 @@ import type {Result} from '../../domain/failure.ts';
 import type {Host, HostName} from '../../domain/host.ts';
 import type {Look} from '../../engine/ports.ts';
 import {plural} from '../../report/amounts.ts';
+import {diagnosisNotes} from '../../report/diagnosis-notes.ts';
 import {fleetLine, gpuNotes, holderLines, hostTitle} from '../../report/host-state.ts';
 import {NARROW_GPU_HEAD, narrowGpus, narrowHolders} from '../../report/narrow-host.ts';
 import {type Entry, shortened, wrapped} from '../../report/wrapped.ts';
@@ -39,7 +40,7 @@ export function diagnosisMessage(diagnosis: Diagnosis): Message {
   return messageOf([
     section(`*${mrkdwn(hostTitle(diagnosis))}*`),
     ...gpuBlocks(diagnosis, 70),
-    ...noteBlocks(diagnosis),
+    ...noteBlocks([...gpuNotes(diagnosis), ...diagnosisNotes(diagnosis)], 2 * NOTES),
     ...(holders.length === 0
       ? [
           section(
@@ -82,7 +83,7 @@ function oneHost(diagnosis: Diagnosis): Message {
   return messageOf([
     section(`*${mrkdwn(hostTitle(diagnosis))}*`),
     ...gpuBlocks(diagnosis, GPU_LINES),
-    ...noteBlocks(diagnosis),
+    ...noteBlocks(gpuNotes(diagnosis), NOTES),
     context(
       `Looked ${timed(diagnosis.snapshot.takenAtMs)}; nothing was signalled. \`/gpu diagnose ${mrkdwn(diagnosis.snapshot.host, 60)}\` says what each holder is.`,
     ),
@@ -94,10 +95,9 @@ function gpuBlocks(diagnosis: Diagnosis, room: number): readonly KnownBlock[] {
   return gpus.length === 0 ? [] : codeSections([NARROW_GPU_HEAD, ...shortened(gpus, room)]);
 }
 
-function noteBlocks(diagnosis: Diagnosis): readonly KnownBlock[] {
-  const notes = gpuNotes(diagnosis);
+function noteBlocks(notes: readonly string[], most: number): readonly KnownBlock[] {
   if (notes.length === 0) return [];
-  const shown = notes.slice(0, NOTES).map((note) => mrkdwn(note, 200));
+  const shown = notes.slice(0, most).map((note) => `${note.startsWith('  ') ? '• ' : ''}${mrkdwn(note.trim(), 220)}`);
   const more = notes.length - shown.length;
   return [section([...shown, ...(more > 0 ? [`… ${more} more notes`] : [])].join('\n'))];
 }

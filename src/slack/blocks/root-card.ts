@@ -1,19 +1,22 @@
 /** The one root message of a run, through its whole life: where it stands now, and nothing of how it got there. */
+import {owedLooks} from '../../domain/later-look.ts';
 import type {Outcome} from '../../domain/outcome.ts';
 import type {Plan} from '../../domain/plan.ts';
+import {readinessOf} from '../../domain/readiness.ts';
 import type {Run} from '../../domain/run.ts';
 import {attemptsOf, outcomeOf, planOf, requestOf} from '../../domain/run-state.ts';
 import {plural, span} from '../../report/amounts.ts';
-import {outcomeLines} from '../../report/before-after.ts';
 import {nextStep} from '../../report/next-step.ts';
+import {freeNow, readinessLines} from '../../report/readiness-lines.ts';
+import {noteLines} from '../../report/return-lines.ts';
 import {stateLine, workLines} from '../../report/run-state-line.ts';
 import {shortPlanLines} from '../../report/short-plan.ts';
 import {code, mrkdwn} from '../escape.ts';
-import {goButtons, stopButton} from './buttons.ts';
+import {goButtons, stopButton, stopLookingButton} from './buttons.ts';
 import {decisionLine} from './decision-line.ts';
 import {failureText} from './failure-text.ts';
 import {codeSections, context, type KnownBlock, type Message, messageOf, section} from './message.ts';
-import {dated, mention, mentions, shortId, timed} from './people.ts';
+import {dated, mention, mentions, shortId, timed, withMentions} from './people.ts';
 import {slackWords} from './slack-words.ts';
 
 export interface CardContext {
@@ -29,6 +32,8 @@ export interface CardContext {
 /** Lines of a plan on the card; the thread has room for more. */
 const PLAN_LINES = 60;
 const WORK_LINES = 12;
+const AGAINST_LINES = 4;
+const LATER_LINES = 6;
 /** A card that moves is edited at least this often, if its writer names no time of its own. */
 const NEXT_UPDATE_MS = 60_000;
 
@@ -117,24 +122,49 @@ function dueLine({nowMs, progress}: CardContext): string {
 function closed(run: Run, outcome: Outcome, card: CardContext): readonly KnownBlock[] {
   const plan = planOf(run)?.plan ?? null;
   const decided = decisionLine(run);
-  const notes = run.events.flatMap((event) => (event.kind === 'noted' ? [event] : []));
   const next = nextStep(run, outcome);
   const facts = [
     ...(outcome.because === null ? [] : [failureText(outcome.because, 600)]),
     ...(outcome.word === 'dry-run' ? ['Nothing was changed; without dry-run this card would ask for a go.'] : []),
     ...(decided === null ? [] : [decided]),
     ...(attemptsOf(run).length > 0 && outcome.gpus.length > 0 ? survivorLines(outcome) : []),
-    ...(outcome.gpus.length === 0
-      ? []
-      : outcomeLines(run, outcome)
-          .slice(-1)
-          .map((line) => mrkdwn(line))),
-    ...notes.slice(-6).map((note) => `Later, ${timed(note.atMs)}: ${mrkdwn(note.note, 200)}`),
+    ...startLines(run, outcome),
+    ...laterLines(run),
     ...(card.progress === null ? [] : [mrkdwn(card.progress.line, 200)]),
     ...(next === null ? [] : [mrkdwn(slackWords(next))]),
   ];
   const showsPlan = plan !== null && (outcome.word === 'dry-run' || outcome.word === 'nothing-to-do');
-  return [...(showsPlan ? planBlocks(run, plan) : []), ...(facts.length === 0 ? [] : [section(facts.join('\n'))])];
+  return [
+    ...(showsPlan ? planBlocks(run, plan) : []),
+    ...(facts.length === 0 ? [] : [section(facts.join('\n'))]),
+    ...stopLookingButton(run),
+  ];
+}
+
+/** What later looks added, and when the next ones come. */
+function laterLines(run: Run): readonly string[] {
+  const said = run.events.flatMap((event) => {
+    if (event.kind !== 'noted') return [];
+    const people = event.note.what === 'stopped' ? [event.note.by].filter((by) => by.startsWith('slack:')) : [];
+    return noteLines(run, event).map(
+      (line) => `Later, ${timed(event.atMs)}: ${withMentions(mrkdwn(slackWords(line), 300), people)}`,
+    );
+  });
+  const owed = owedLooks(run).map((look) => timed(look.dueAtMs));
+  return [...said.slice(-LATER_LINES), ...(owed.length === 0 ? [] : [`Looks again ${owed.join(', ')}`])];
+}
+
+/** Whether a start is possible, and what stands against it; the thread tells the rest. */
+function startLines(run: Run, outcome: Outcome): readonly string[] {
+  const readiness = readinessOf(run, outcome);
+  if (readiness === null) return [];
+  const against = readinessLines(readiness).filter((line) => line.against);
+  const more = against.length - AGAINST_LINES;
+  return [
+    ...against.slice(0, AGAINST_LINES).map((line) => mrkdwn(line.text, 200)),
+    ...(more > 0 ? [`… ${more} more in the thread`] : []),
+    mrkdwn(freeNow(readiness), 200),
+  ];
 }
 
 function survivorLines(outcome: Outcome): readonly string[] {

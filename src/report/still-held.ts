@@ -1,0 +1,62 @@
+/** Why memory is still held after a run: survivors with what proves it, bills that moved, and what nobody explains. */
+import type {GpuChange, MovedTo, Outcome} from '../domain/outcome.ts';
+import {closingSnapshot} from '../domain/readiness.ts';
+import type {Run} from '../domain/run.ts';
+import {ranges, thousands} from './amounts.ts';
+import {safeLine} from './safe-text.ts';
+import {causeLines} from './unexplained.ts';
+import {SURVIVOR_WHY} from './wording.ts';
+
+/** "Surviving targets: none", or each with its reason, and under it where that was read. */
+export function survivorLines(outcome: Outcome): readonly string[] {
+  if (outcome.survivors.length === 0) return ['Surviving targets: none'];
+  return [
+    'Surviving targets:',
+    ...outcome.survivors.flatMap((survivor) => [
+      `  PID ${survivor.pid} ${safeLine(survivor.name, 30)}: ${SURVIVOR_WHY[survivor.why]}`,
+      ...(survivor.evidence ?? []).map((one) => `  · ${safeLine(one.fact, 140)} [${one.source}]`),
+    ]),
+  ];
+}
+
+/** Memory that left the targets and came free nowhere: each process that has it now, in one line. */
+export function movedLines(outcome: Outcome): readonly string[] {
+  const holders = new Map<
+    string,
+    {readonly moved: MovedTo; readonly gpus: GpuChange[]; MiB: number; from: Set<number>}
+  >();
+  for (const gpu of outcome.gpus) {
+    for (const moved of gpu.movedTo ?? []) {
+      const key = `${moved.pid} ${moved.how}`;
+      const known = holders.get(key) ?? {moved, gpus: [], MiB: 0, from: new Set<number>()};
+      known.gpus.push(gpu);
+      known.MiB += moved.MiB;
+      for (const pid of moved.fromPids) known.from.add(pid);
+      holders.set(key, known);
+    }
+  }
+  return [...holders.values()].map(({moved, gpus, MiB, from}) => {
+    const what = `${thousands(MiB)} MiB of PID ${ranges([...from])} on ${gpuNames(gpus)}`;
+    const who = `PID ${moved.pid} ${safeLine(moved.name, 30)}`.trimEnd();
+    return moved.how === 'billed'
+      ? `Not freed: the bill for ${what} moved to ${who}, which shares that memory and was no target: ask its owner to restart it`
+      : `Not freed: ${what} is still billed to the dead, and ${who} keeps the files: it was no target; ask its owner, or reclaim it`;
+  });
+}
+
+/** What no process explains on the GPUs that were asked for, and which causes are left. */
+export function unexplainedLines(run: Run, outcome: Outcome): readonly string[] {
+  const left = outcome.gpus.filter((gpu) => gpu.requested && (gpu.unexplainedMiB ?? 0) > (gpu.expectedMiB ?? 0));
+  if (left.length === 0) return [];
+  const closing = closingSnapshot(run);
+  return [
+    ...left.map((gpu) => `GPU ${gpu.index ?? '?'}: ${thousands(gpu.unexplainedMiB ?? 0)} MiB that no process explains`),
+    ...(closing === null
+      ? [`"gpu-reclaim diagnose ${run.host}" says which causes are possible`]
+      : causeLines(closing).map((line) => `  ${line}`)),
+  ];
+}
+
+function gpuNames(gpus: readonly GpuChange[]): string {
+  return `GPU ${ranges(gpus.flatMap((gpu) => (gpu.index === null ? [] : [gpu.index])))}`;
+}

@@ -1,0 +1,48 @@
+/** What may be done about each finding, and the next safe step. */
+import {describe, expect, it} from 'vitest';
+import {FINDING_ORDER} from '../../src/domain/finding.ts';
+import {FINDING_NEXT, holderNextLine, keptNext} from '../../src/report/finding-next.ts';
+import {holderLines} from '../../src/report/host-state.ts';
+import {aDiagnosis, aProcess, aSnapshot, billed, holderOf, PLAIN_ZOMBIE} from '../doubles/build.ts';
+
+describe('the next safe step', () => {
+  it('is there for every finding, as one sentence', () => {
+    for (const kind of FINDING_ORDER) {
+      const {may, next} = FINDING_NEXT[kind];
+      expect(may, kind).toMatch(/^[^.]+$/);
+      expect(next, kind).not.toMatch(/\.$/);
+    }
+  });
+
+  it('with a dead process names who has to reap it', () => {
+    const zombie = aProcess({pid: 700, ppid: 400, comm: 'VLLM::Worker_TP', ...PLAIN_ZOMBIE});
+    const parent = aProcess({pid: 400, words: ['python3', 'launch.py']});
+    const diagnosis = aDiagnosis(aSnapshot([zombie, parent]));
+    expect(holderNextLine(holderOf(diagnosis, 700), diagnosis.snapshot)).toBe(
+      'May be done: no signal: it is dead. Next: PID 400 launch.py must reap it; when that one ends, PID 1 does.',
+    );
+  });
+
+  it('with one that is contained is its owner, whatever else it is', () => {
+    const diagnosis = aDiagnosis(aSnapshot([billed(aProcess({pid: 500, comm: 'vllm'}), {0: 100})], {used: [200]}));
+    const holder = {...holderOf(diagnosis, 500), findings: ['deaf', 'contained'] as const};
+    expect(holderNextLine(holder, diagnosis.snapshot)).toMatch(
+      /kill -9 without a wait\. Next: stop it with its owner's/,
+    );
+  });
+
+  it.each([
+    ['protected', ['bystander'], ''],
+    ['in-use', ['bystander'], 'ask its owner'],
+    ['contained', ['workload'], "stop it with its owner's command"],
+    ['detached', ['importer'], 'ask its owner to restart it; that gives the memory back'],
+  ] as const)('with one that is kept as %s and found %j is "%s"', (why, findings, next) => {
+    expect(keptNext({why, findings})).toBe(next);
+  });
+});
+
+it('a diagnosis says what of a process could not be read', () => {
+  const process = aProcess({pid: 500, unreadable: ['exe', 'cgroup']});
+  const lines = holderLines(aDiagnosis(aSnapshot([billed(process, {0: 100})], {used: [200]})));
+  expect(lines).toContain('   · could not be read: exe, cgroup');
+});
