@@ -1,5 +1,8 @@
 /** Per GPU: what is used, what the holders explain, what nobody explains, and the state that follows. */
+import {usedOn} from './bills.ts';
 import type {GpuAccount, GpuReason, GpuState, HolderDiagnosis} from './diagnosis.ts';
+import type {Evidence} from './finding.ts';
+import {instanceRemark, moduleRemark, type Remark, xidRemark} from './gpu-evidence.ts';
 import type {Policy} from './policy.ts';
 import {type Charge, type Gpu, mibOf, type Snapshot} from './snapshot.ts';
 
@@ -16,9 +19,10 @@ export interface AccountInput {
 export function accountFor(gpu: Gpu, input: AccountInput): GpuAccount {
   const {snapshot, policy, baselines, foreignPids} = input;
   const seen = baselines.get(gpu.uuid);
+  const {usedMiB, usedFrom} = usedOn(gpu, snapshot);
   // What was left over when a look first saw this GPU may have been a leak already: never more than the policy's figure.
-  const baselineMiB = Math.min(seen ?? policy.baselineMiB, policy.baselineMiB);
-  const usedMiB = gpu.fault === null ? mibOf(gpu.usedMiB) : null;
+  // Bills hold no driver's share.
+  const baselineMiB = usedFrom === 'processes' ? 0 : Math.min(seen ?? policy.baselineMiB, policy.baselineMiB);
   const charges = snapshot.charges.filter((charge) => charge.gpuUuid === gpu.uuid);
   const uses = input.holders.flatMap((holder) =>
     holder.gpus.filter((use) => use.gpuUuid === gpu.uuid && use.how !== 'opened').map((use) => ({holder, use})),
@@ -38,36 +42,59 @@ export function accountFor(gpu: Gpu, input: AccountInput): GpuAccount {
   // A holder that is billed nothing here may own what is left over: exported or mapped memory shows no charge.
   const unbilled = uses.filter(({use}) => use.chargedMiB === null);
   const blind = blindness(snapshot, foreignPids);
+  const keepers = input.holders.filter((holder) => holder.mayKeep.includes(gpu.uuid));
 
   const reasons: GpuReason[] = [...blind];
   if (gpu.fault !== null) reasons.push('fault');
   else if (usedMiB === null) reasons.push('figure-missing');
   if (orphanedDead.length > 0) reasons.push('dead-charge-without-holder');
-  if (excess && blind.length === 0 && unbilled.length === 0 && orphanedDead.length === 0)
-    reasons.push('no-holder-anywhere');
+  const elsewhere = excess ? instanceRemark(gpu, snapshot.charges) : null;
+  const nobody =
+    excess && blind.length === 0 && unbilled.length === 0 && orphanedDead.length === 0 && elsewhere === null;
+  if (nobody && keepers.length === 0) reasons.push('no-holder-anywhere');
+  if (keepers.length > 0) reasons.push('possible-keeper');
+  // A module in use is an answer only where there is a question.
+  const modules = nobody ? moduleRemark(snapshot) : null;
+  const remarks = [elsewhere, modules, xidRemark(gpu, snapshot)].filter((one): one is Remark => one !== null);
 
   return {
     gpuUuid: gpu.uuid,
     index: gpu.index,
     state: stateOf({
       usedMiB,
-      clean: usedMiB !== null && usedMiB <= baselineMiB + policy.toleranceMiB,
+      // The bills leave out what nobody is billed for: with poor sight they are no proof of an empty GPU.
+      clean:
+        usedMiB !== null && usedMiB <= baselineMiB + policy.toleranceMiB && (usedFrom === 'gpu' || blind.length === 0),
       excess,
       ghosts: ghosts.length,
       here: uses.map(({holder}) => holder),
-      blind: blind.length > 0,
-      unplaced: unplaced.length > 0,
+      blind: blind.length > 0 || elsewhere !== null,
+      unplaced: unplaced.length > 0 || (usedFrom === 'processes' && blind.length > 0),
     }),
     usedMiB,
+    usedFrom,
     totalMiB: mibOf(gpu.totalMiB),
     explainedMiB,
     unexplainedMiB,
     baselineMiB,
-    baselineSeen: seen !== undefined && seen <= policy.baselineMiB,
+    baselineSeen: usedFrom === 'gpu' && seen !== undefined && seen <= policy.baselineMiB,
     holderPids: uses.map(({holder}) => holder.process.pid),
-    deadCharged: deadHere.map((charge) => ({pid: charge.pid, usedMiB: mibOf(charge.usedMiB)})),
-    reasons,
+    mayKeepPids: keepers.map((holder) => holder.process.pid),
+    deadCharged: deadHere.map((charge) => ({
+      pid: charge.pid,
+      usedMiB: mibOf(charge.usedMiB),
+      kept: !orphanedDead.includes(charge),
+    })),
+    reasons: [...reasons, ...remarks.map((remark) => remark.reason)],
+    evidence: [...sourceOf(usedFrom, usedMiB), ...remarks.flatMap((remark) => remark.evidence)],
   };
+}
+
+/** Where the figure comes from, if it is not the GPU's own. */
+function sourceOf(usedFrom: GpuAccount['usedFrom'], usedMiB: number | null): readonly Evidence[] {
+  if (usedFrom === 'gpu' || usedMiB === null) return [];
+  const fact = 'no figure for this GPU (unified memory): the sum of what processes are billed';
+  return [{source: 'charges', fact}];
 }
 
 /** A GPU that is named in a fault line but has no row, or all of them when nvidia-smi did not answer, are nobody's account. */

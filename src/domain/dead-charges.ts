@@ -2,7 +2,7 @@
  * Dead PIDs that the driver still bills, and who keeps their device files. The driver frees a context when the last
  * descriptor of it closes; a child forked after cuInit keeps them all, and is billed for nothing itself.
  */
-import {holdsDevice, keepsContextFiles, nodesHeld} from './devices.ts';
+import {hasOpenFiles, holdsDevice, keepsContextFiles, nodesHeld} from './devices.ts';
 import {ancestors, isPlainZombie, type ProcessTable} from './lineage.ts';
 import type {Charge, Holding, ProcessFacts, Snapshot} from './snapshot.ts';
 
@@ -60,7 +60,7 @@ function keptByItself(
 ): readonly Charge[] {
   if (dead.length === 0 || !keepsContextFiles(holding)) return [];
   // A forked child has the files open. Who only maps the device holds memory of its own, which the driver bills to nobody.
-  if (holding.opens.length === 0 && holding.threadOpens.length === 0) return [];
+  if (!hasOpenFiles(holding)) return [];
   if (snapshot.charges.some((charge) => charge.pid === process.pid)) return [];
   const {mapped, opened} = nodesHeld(holding, snapshot);
   return dead.filter((charge) => mapped.has(charge.gpuUuid) || opened.has(charge.gpuUuid));

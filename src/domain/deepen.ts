@@ -1,20 +1,25 @@
 /** A look and the deeper one taken right after it, as one snapshot: what follows need not know that there were two. */
 import type {DeepLook} from './deep.ts';
-import type {Diagnosis} from './diagnosis.ts';
+import type {Diagnosis, HolderDiagnosis} from './diagnosis.ts';
+import {looseAccounts} from './keepers.ts';
 import {isSameMachine} from './process.ts';
 import type {Holding, Snapshot} from './snapshot.ts';
 
 /**
- * True where a second look may tell what the first could not: memory that nobody in sight explains, or a dead PID that is
- * billed while nobody was seen to keep its files. Poor sight and a silent nvidia-smi are no reason: more reading cures neither.
+ * True where a second look may tell what the first could not: memory that nobody in sight explains, a dead PID that is
+ * billed while nobody was seen to keep its files, or a living one that is billed while no path shows what it holds. Poor
+ * sight and a silent nvidia-smi are no reason: more reading cures neither.
  */
 export function needsDeeper(diagnosis: Diagnosis): boolean {
-  return (
-    diagnosis.snapshot.deep === null &&
-    diagnosis.gpus.some((gpu) =>
-      gpu.reasons.some((reason) => reason === 'no-holder-anywhere' || reason === 'dead-charge-without-holder'),
-    )
-  );
+  const {snapshot, holders, gpus} = diagnosis;
+  if (snapshot.deep !== null) return false;
+  if (looseAccounts(gpus).length > 0) return true;
+  return snapshot.sight.full && holders.some((holder) => isHoldingUnseen(holder));
+}
+
+/** Billed and alive, and neither by open files nor by mappings a holder: it knows the device by another name. */
+function isHoldingUnseen(holder: HolderDiagnosis): boolean {
+  return holder.heldBy === 'nothing' && !holder.findings.includes('protected') && !holder.findings.includes('unreaped');
 }
 
 /** A deeper look of another boot or namespace is of no use: the snapshot then stays as it was. */

@@ -1,15 +1,32 @@
-/** Which GPUs a holder touches, from the nodes it keeps and the driver's table of minors. */
-import type {HeldBy} from './diagnosis.ts';
+/** Which GPUs a holder touches, from the nodes it keeps by name or by number, and the driver's table of minors. */
+import type {NumberedDevice} from './deep.ts';
+import type {HeldBy, HolderDiagnosis} from './diagnosis.ts';
 import type {Gpu, Holding, Snapshot} from './snapshot.ts';
+
+/** Minors from here on are no GPU: 254 is nvidia-modeset, 255 nvidiactl (kernel-open/common/inc/nv-chardev-numbers.h). */
+const FIRST_OTHER_MINOR = 254;
+const CONTROL_MINOR = 255;
 
 /** N of a device path that ends in `nvidiaN`; null for nvidiactl, nvidia-uvm and the rest. */
 export function minorOf(path: string): number | null {
-  const digits = /\/nvidia(\d+)(?: \(deleted\))?$/.exec(path)?.[1];
+  const digits = /(?:^|\/)nvidia(\d+)(?: \(deleted\))?$/.exec(path)?.[1];
   return digits === undefined ? null : Number(digits);
 }
 
+/** N of a GPU's node, whatever its name; null for the control nodes and other drivers. */
+export function minorByNumber(device: NumberedDevice): number | null {
+  return isGpuMajor(device) && device.minor < FIRST_OTHER_MINOR ? device.minor : null;
+}
+
+/** One major is listed under several names in /proc/devices. */
+function isGpuMajor(device: NumberedDevice): boolean {
+  return /^(nvidia|nvidia-frontend|nvidiactl|nvidia-modeset)$/.test(device.driver);
+}
+
+/** True for one that holds a device itself. Descriptors that wait in a socket may be any kind of file. */
 export function holdsDevice(holding: Holding | undefined): boolean {
-  return heldBy(holding) !== 'nothing';
+  const how = heldBy(holding);
+  return how === 'paths' || how === 'numbers';
 }
 
 /** The strongest proof first: a path is what the signalling command can check most cheaply. */
@@ -22,7 +39,40 @@ export function heldBy(holding: Holding | undefined): HeldBy {
 
 /** A CUDA context keeps nvidia-uvm; NVML's monitors open GPU nodes without it. */
 export function keepsContextFiles(holding: Holding): boolean {
-  return everyPath(holding).some((path) => /\/nvidia-uvm(?: \(deleted\))?$/.test(path));
+  return (
+    everyPath(holding).some((path) => /\/nvidia-uvm(?: \(deleted\))?$/.test(path)) ||
+    // Minor 1 is nvidia-uvm-tools, which profilers open.
+    holding.numbered.some((device) => device.driver === 'nvidia-uvm' && device.minor === 0)
+  );
+}
+
+/** Has some device file open, by any source: a forked child has, who only keeps a mapping has not. */
+export function hasOpenFiles(holding: Holding): boolean {
+  return (
+    holding.opens.length > 0 ||
+    holding.threadOpens.length > 0 ||
+    holding.numbered.some((device) => device.how === 'open')
+  );
+}
+
+/**
+ * True if nvidiactl is all that it has: what a process is left with that was given exported memory (cuMemExportToShareableHandle)
+ * and made no context of its own. One that is just starting has nvidia-uvm as well, a monitor has GPU nodes.
+ */
+export function keepsControlOnly(holding: Holding): boolean {
+  const paths = everyPath(holding);
+  if (paths.length === 0 && holding.numbered.length === 0) return false;
+  return (
+    paths.every((path) => /\/nvidiactl(?: \(deleted\))?$/.test(path)) &&
+    holding.numbered.every((device) => isGpuMajor(device) && device.minor === CONTROL_MINOR) &&
+    hasOpenFiles(holding)
+  );
+}
+
+/** Devices that only their number gave away: no source by path names them. */
+export function knownByNumberOnly(holding: Holding): readonly NumberedDevice[] {
+  const named = new Set(everyPath(holding));
+  return holding.numbered.filter((device) => !named.has(device.path));
 }
 
 /** GPUs whose node is mapped, and GPUs whose node is open only, by UUID. */
@@ -30,21 +80,27 @@ export function nodesHeld(
   holding: Holding,
   snapshot: Snapshot,
 ): {readonly mapped: ReadonlySet<string>; readonly opened: ReadonlySet<string>} {
+  const byNumber = (how: NumberedDevice['how']) =>
+    holding.numbered.filter((device) => device.how === how).map(minorByNumber);
+  return {
+    mapped: gpusByMinor([...holding.mappings.map(minorOf), ...byNumber('mapped')], snapshot),
+    opened: gpusByMinor(
+      [...[...holding.opens, ...holding.threadOpens].map((open) => minorOf(open.path)), ...byNumber('open')],
+      snapshot,
+    ),
+  };
+}
+
+/** UUIDs of the GPUs that a holder has to do with: those it uses, those it has open, and those where it may keep memory. */
+export function touchedGpus({gpus, mayKeep}: Pick<HolderDiagnosis, 'gpus' | 'mayKeep'>): readonly string[] {
+  return [...new Set([...gpus.map((use) => use.gpuUuid), ...mayKeep])];
+}
+
+/** UUIDs of the GPUs with these minors. */
+export function gpusByMinor(minors: readonly (number | null)[], snapshot: Snapshot): ReadonlySet<string> {
   const byMinor = new Map<number, Gpu>();
   for (const gpu of snapshot.gpus) if (gpu.minor !== null) byMinor.set(gpu.minor, gpu);
-  const uuids = (paths: readonly string[]): Set<string> => {
-    const found = new Set<string>();
-    for (const path of paths) {
-      const minor = minorOf(path);
-      const gpu = minor === null ? undefined : byMinor.get(minor);
-      if (gpu !== undefined) found.add(gpu.uuid);
-    }
-    return found;
-  };
-  return {
-    mapped: uuids(holding.mappings),
-    opened: uuids([...holding.opens, ...holding.threadOpens].map((open) => open.path)),
-  };
+  return new Set(minors.flatMap((minor) => (minor === null ? [] : (byMinor.get(minor)?.uuid ?? []))));
 }
 
 function everyPath(holding: Holding): readonly string[] {

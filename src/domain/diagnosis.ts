@@ -1,5 +1,6 @@
 /** Holders and GPUs, cross-referenced and named. Types only; `diagnose.ts` does the thinking. */
 import type {Evidence, FindingKind} from './finding.ts';
+import type {Owner} from './owner.ts';
 import type {ProcessIdentity} from './process.ts';
 import type {ProcessFacts, Snapshot} from './snapshot.ts';
 
@@ -59,11 +60,18 @@ export interface HolderDiagnosis {
   readonly findings: readonly FindingKind[];
   readonly evidence: readonly Evidence[];
   readonly gpus: readonly GpuUse[];
+  /**
+   * GPUs, by UUID, whose unexplained memory this process may be the one to keep: files wait in its sockets, or it was given
+   * exported memory. What it keeps there cannot be seen, so this is never proof, and never a ghost.
+   */
+  readonly mayKeep: readonly string[];
   /** MiB that end with this process: its own charges, or those of the dead PIDs whose files it keeps. */
   readonly chargedMiB: number | null;
   /** Dead PIDs that the driver bills for what this process keeps. */
   readonly deadCharged: readonly number[];
   readonly container: Container | null;
+  /** Who keeps it going, nearest first: containers, units and jobs, and agents, kernels and terminals above it. */
+  readonly owners: readonly Owner[];
   readonly ownership: Ownership;
   readonly heldBy: HeldBy;
   /** A known worker role whose server is gone. */
@@ -80,6 +88,12 @@ export interface GpuAccount {
   readonly index: number | null;
   readonly state: GpuState;
   readonly usedMiB: number | null;
+  /**
+   * `gpu`: memory.used of the GPU, which leaves out what the driver reserves (total = reserved + used + free, measured with
+   * driver 580), so that nothing is taken off for it; where an older driver counts it as used, it is in the baseline ·
+   * `processes`: the sum of the processes' bills, where the driver gives no figure for the GPU (unified memory).
+   */
+  readonly usedFrom: 'gpu' | 'processes';
   readonly totalMiB: number | null;
   readonly explainedMiB: number;
   readonly unexplainedMiB: number | null;
@@ -87,10 +101,14 @@ export interface GpuAccount {
   /** Whether the baseline was seen on this GPU or is the policy's assumption. */
   readonly baselineSeen: boolean;
   readonly holderPids: readonly number[];
-  /** Charged PIDs on this GPU that are not in /proc. */
-  readonly deadCharged: readonly {readonly pid: number; readonly usedMiB: number | null}[];
+  /** Who may keep what is unexplained here, protected ones included; it cannot be seen which of them does. */
+  readonly mayKeepPids: readonly number[];
+  /** Charged PIDs on this GPU that are dead; `kept`: some process was seen to keep their files. */
+  readonly deadCharged: readonly {readonly pid: number; readonly usedMiB: number | null; readonly kept: boolean}[];
   /** Why it is unknown, or which causes of unexplained memory are possible. */
   readonly reasons: readonly GpuReason[];
+  /** Where the figures come from if not from the GPU, and what else was read of it: faults logged, modules in use. */
+  readonly evidence: readonly Evidence[];
 }
 
 export type GpuReason =
@@ -104,7 +122,15 @@ export type GpuReason =
   | 'hidepid'
   | 'scan-incomplete'
   | 'dead-charge-without-holder'
-  | 'no-holder-anywhere';
+  | 'no-holder-anywhere'
+  /** No holder is proven, and some process may be the one. */
+  | 'possible-keeper'
+  /** Bills on MIG instances that could be parts of this GPU or of another. */
+  | 'instance-unplaced'
+  /** The kernel's log has Xid lines for it. */
+  | 'xid'
+  /** A kernel module that may keep GPU memory without any process is in use (GDRCopy, peer memory, GPUDirect Storage). */
+  | 'kernel-module';
 
 export interface Diagnosis {
   readonly snapshot: Snapshot;

@@ -11,7 +11,8 @@ export function expectations(
   const ending = new Set(targets.map((target) => target.identity.pid));
   return diagnosis.gpus.map((account) => {
     const staysMiB = billedToOthers(diagnosis, account, ending) + leftToOthers(diagnosis, account, ending);
-    const capped = (wantedMiB: number) => (account.usedMiB === null ? null : Math.min(account.usedMiB, wantedMiB));
+    const cannotSay = account.usedMiB === null || isOpen(diagnosis, account, ending);
+    const capped = (wantedMiB: number) => (cannotSay ? null : Math.min(account.usedMiB ?? 0, wantedMiB));
     return {
       gpuUuid: account.gpuUuid,
       index: account.index,
@@ -43,12 +44,31 @@ export function billedToOthers(diagnosis: Diagnosis, account: GpuAccount, ending
 
 /**
  * MiB that are billed to nobody found and that will stay: all of it, unless a process that ends uses this GPU without a
- * bill of its own and none that stays does.
+ * bill of its own, or may keep what is left over, and none that stays does.
  */
 export function leftToOthers(diagnosis: Diagnosis, account: GpuAccount, ending: ReadonlySet<number>): number {
-  const unbilled = diagnosis.holders.filter((holder) => usesUnbilled(holder, account.gpuUuid));
-  const isOurs = unbilled.length > 0 && unbilled.every((holder) => ending.has(holder.process.pid));
+  const owners = ownersOf(diagnosis, account);
+  const isOurs = owners.length > 0 && owners.every((holder) => ending.has(holder.process.pid));
   return isOurs ? 0 : Math.max(0, (account.unexplainedMiB ?? 0) - account.baselineMiB);
+}
+
+/** True if one that ends and one that stays may both be the one that keeps what is left over: then no figure can be said. */
+function isOpen(diagnosis: Diagnosis, account: GpuAccount, ending: ReadonlySet<number>): boolean {
+  const owners = ownersOf(diagnosis, account);
+  const suspects = owners.filter((holder) => holder.mayKeep.includes(account.gpuUuid));
+  return (
+    suspects.some((holder) => ending.has(holder.process.pid)) &&
+    owners.some((holder) => !ending.has(holder.process.pid))
+  );
+}
+
+/** Who may own what is billed to nobody on this GPU. A daemon that files wait for is not suspected: that is its trade. */
+function ownersOf(diagnosis: Diagnosis, account: GpuAccount): readonly HolderDiagnosis[] {
+  return diagnosis.holders.filter(
+    (holder) =>
+      usesUnbilled(holder, account.gpuUuid) ||
+      (holder.mayKeep.includes(account.gpuUuid) && !holder.findings.includes('protected')),
+  );
 }
 
 /** A process that stays and uses this GPU without a bill of its own may own what is billed to nobody. */

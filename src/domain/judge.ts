@@ -3,13 +3,16 @@ import {seesTheLiving} from './dead-charges.ts';
 import type {Diagnosis} from './diagnosis.ts';
 import {billedToOthers, leftToOthers, usesUnbilled} from './expect-memory.ts';
 import type {Failure} from './failure.ts';
+import type {Evidence} from './finding.ts';
 import {isPlainZombie} from './lineage.ts';
+import {movedBills} from './moved-bill.ts';
 import type {Observation, OrderResult} from './order.ts';
-import type {GpuChange, Outcome, OutcomeWord, Survivor} from './outcome.ts';
+import type {GpuChange, MovedTo, Outcome, OutcomeWord, Survivor} from './outcome.ts';
 import type {Plan, Target} from './plan.ts';
 import {isSameMachine, isSameProcess} from './process.ts';
 import {titleOf} from './roles.ts';
 import type {Signal} from './signal.ts';
+import {threadsInKernel} from './stuck.ts';
 
 /** The last thing tried on one target. `signalled`: some signal went out to it, or may have. */
 export interface AttemptResult {
@@ -68,17 +71,22 @@ function wordFor(
   return freedMiB(input, asked) > input.toleranceMiB ? 'partly' : 'nothing-freed';
 }
 
-/** What fell, GPU by GPU, beside what others took or gave back meanwhile. */
+/** What fell, GPU by GPU, beside what others took or gave back meanwhile. What only changed its owner has not fallen. */
 function freedMiB(input: JudgeInput, asked: readonly GpuChange[]): number {
   const planned = new Set(input.plan.targets.map((target) => target.identity.pid));
-  return asked.reduce((sum, {gpuUuid, beforeMiB, afterMiB}) => {
+  return asked.reduce((sum, {gpuUuid, beforeMiB, afterMiB, movedTo}) => {
     const othersMiB = (look: Diagnosis | null) => {
       const account = look?.gpus.find((one) => one.gpuUuid === gpuUuid);
       return look === null || account === undefined ? 0 : billedToOthers(look, account, planned);
     };
-    const fellMiB = (beforeMiB ?? 0) - othersMiB(input.before) - ((afterMiB ?? 0) - othersMiB(input.after));
+    const newlyTheirsMiB = othersMiB(input.after) - movedMiB(movedTo ?? []);
+    const fellMiB = (beforeMiB ?? 0) - othersMiB(input.before) - ((afterMiB ?? 0) - newlyTheirsMiB);
     return sum + Math.max(0, fellMiB);
   }, 0);
+}
+
+function movedMiB(moved: readonly MovedTo[]): number {
+  return moved.reduce((sum, one) => sum + one.MiB, 0);
 }
 
 /** Of the planned machine and boot, with everybody alive in it: only then is a target that is not there gone. */
@@ -109,17 +117,56 @@ function changes(input: JudgeInput): readonly GpuChange[] {
     const othersUnbilled =
       shares && after.holders.some((one) => !stillThere.has(one.process.pid) && usesUnbilled(one, now.gpuUuid));
     const leftMiB = othersUnbilled ? leftToOthers(before, account, planned) : 0;
+    const moved = after === null ? [] : movedFrom(planned, account.gpuUuid, before, after);
+    // The GPU's own figure and the sum of bills are two scales: no difference between them says anything.
+    const comparable = now !== undefined && now.usedFrom === account.usedFrom;
     return {
       gpuUuid: account.gpuUuid,
       index: account.index,
       beforeMiB: account.usedMiB,
-      afterMiB: now?.usedMiB ?? null,
-      expectedMiB: now === undefined ? null : othersMiB + leftMiB + now.baselineMiB + input.toleranceMiB,
+      afterMiB: comparable ? now.usedMiB : null,
+      expectedMiB:
+        now === undefined ? null : othersMiB - movedMiB(moved) + leftMiB + now.baselineMiB + input.toleranceMiB,
       requested: plan.gpus.some((gpu) => gpu.gpuUuid === account.gpuUuid && gpu.requested),
       heldBy: holders,
       unexplainedMiB: now?.unexplainedMiB ?? null,
+      ...(account.usedFrom === 'gpu' ? {} : {usedFrom: account.usedFrom}),
+      ...(moved.length === 0 ? {} : {movedTo: moved}),
     };
   });
+}
+
+/** Who has the targets' memory on this GPU now, and is none of them. */
+function movedFrom(
+  planned: ReadonlySet<number>,
+  gpuUuid: string,
+  before: Diagnosis,
+  after: Diagnosis,
+): readonly MovedTo[] {
+  const nameOf = (pid: number) => {
+    const process = after.snapshot.processes.find((one) => one.pid === pid);
+    return process === undefined ? '' : titleOf(process);
+  };
+  const billed = movedBills([before.snapshot], after.snapshot).filter(
+    (bill) => bill.gpuUuid === gpuUuid && !planned.has(bill.pid) && bill.from.some((one) => planned.has(one.pid)),
+  );
+  const account = after.gpus.find((one) => one.gpuUuid === gpuUuid);
+  const kept = (account?.deadCharged ?? []).flatMap((charge): readonly MovedTo[] => {
+    const keeper = after.holders.find((one) => !planned.has(one.process.pid) && one.deadCharged.includes(charge.pid));
+    if (keeper === undefined || !planned.has(charge.pid)) return [];
+    const {pid} = keeper.process;
+    return [{pid, name: nameOf(pid), MiB: charge.usedMiB ?? 0, fromPids: [charge.pid], how: 'kept'}];
+  });
+  return [
+    ...billed.map(({pid, MiB, from}) => ({
+      pid,
+      name: nameOf(pid),
+      MiB,
+      fromPids: from.map((one) => one.pid),
+      how: 'billed' as const,
+    })),
+    ...kept,
+  ];
 }
 
 /** Targets that the closing look still sees as the same process, plain zombies aside. */
@@ -129,13 +176,15 @@ function survivorsOf(input: JudgeInput): readonly Survivor[] {
     const seen = observe(target, input);
     if (seen === 'gone' || seen === 'replaced') return [];
     if (seen === 'zombie' && after !== null) return [];
+    const evidence = kernelEvidence(target, input);
     return [
       {
         pid: target.identity.pid,
         name: target.name,
         observation: seen,
         findings: target.findings,
-        why: whyAlive(target, seen, input),
+        why: whyAlive(target, seen, evidence, input),
+        ...(evidence.length === 0 ? {} : {evidence}),
       },
     ];
   });
@@ -173,7 +222,23 @@ function isUnasked(target: Target, input: JudgeInput): boolean {
   );
 }
 
-function whyAlive(target: Target, seen: Survivor['observation'], input: JudgeInput): Survivor['why'] {
+/** That a thread of it stands in the kernel, by the closing look: state D, or its stack in the driver. */
+function kernelEvidence(target: Target, input: JudgeInput): readonly Evidence[] {
+  if (input.after === null || !isWholeLook(input.after, input.plan)) return [];
+  const {snapshot} = input.after;
+  const {pid} = target.identity;
+  const threads = threadsInKernel(pid, snapshot);
+  if (threads.length > 0) return threads.map((thread) => thread.evidence);
+  const state = snapshot.processes.find((one) => one.pid === pid)?.state;
+  return state === 'D' ? [{source: 'process', fact: 'state D in the closing look; where it stands was not read'}] : [];
+}
+
+function whyAlive(
+  target: Target,
+  seen: Survivor['observation'],
+  evidence: readonly Evidence[],
+  input: JudgeInput,
+): Survivor['why'] {
   if (seen === 'unknown') return 'no-answer';
   if (seen === 'zombie') return 'unreaped';
   const last = input.results.get(target.identity.pid);
@@ -188,7 +253,8 @@ function whyAlive(target: Target, seen: Survivor['observation'], input: JudgeInp
     case 'unreadable':
       return 'cannot-see';
     case 'sent':
-      if (last.signal === 'SIGKILL') return 'stuck-in-kernel';
+      // Still there is no proof: it may be ending, or its signal may have come to nothing in a way nobody saw.
+      if (last.signal === 'SIGKILL') return evidence.length > 0 ? 'stuck-in-kernel' : 'outlived-kill';
       return input.stopped ? 'run-stopped' : 'ignored-sigterm';
     case 'gone':
     case 'replaced':

@@ -1,5 +1,6 @@
-import type {FindingKind} from './diagnosis.ts';
+import type {GpuAccount} from './diagnosis.ts';
 import type {Failure} from './failure.ts';
+import type {Evidence, FindingKind} from './finding.ts';
 import type {Observation} from './order.ts';
 
 /** The one word a run ends with (design: run outcome). */
@@ -28,6 +29,20 @@ export interface GpuChange {
   readonly requested: boolean;
   readonly heldBy: readonly {readonly pid: number; readonly name: string; readonly chargedMiB: number | null}[];
   readonly unexplainedMiB: number | null;
+  /** What both figures are; left out where they are the GPU's own. */
+  readonly usedFrom?: GpuAccount['usedFrom'];
+  /** Who has targets' memory now: a shared importer whose bill grew by theirs, or one that keeps their files. Not freed. */
+  readonly movedTo?: readonly MovedTo[];
+}
+
+/** Memory of targets that outlived them in another process. */
+export interface MovedTo {
+  readonly pid: number;
+  readonly name: string;
+  readonly MiB: number;
+  readonly fromPids: readonly number[];
+  /** `billed`: the driver bills it now · `kept`: a dead PID is still billed, and it keeps that one's files. */
+  readonly how: 'billed' | 'kept';
 }
 
 export interface Survivor {
@@ -41,12 +56,17 @@ export interface Survivor {
     | 'not-permitted'
     | 'denied-by-host'
     | 'late'
+    /** Got its kill -9, and a thread of it was seen in state D, or inside NVIDIA's driver: `evidence` says which. */
     | 'stuck-in-kernel'
+    /** Got its kill -9 and is still there; what keeps it was not seen. It may still be ending. */
+    | 'outlived-kill'
     | 'ignored-sigterm'
     | 'run-stopped'
     | 'unreaped'
     | 'no-answer'
     | 'cannot-see';
+  /** What proves it, where something does. */
+  readonly evidence?: readonly Evidence[];
 }
 
 export interface Outcome {

@@ -160,8 +160,14 @@ export const BUILT_IN_PROTECTED: readonly ProtectedEntry[] = [
   },
 ];
 
+/** What is protected under any policy, and what a policy adds: no list can leave the core out. */
+export function withCore(list: readonly ProtectedEntry[]): readonly ProtectedEntry[] {
+  const given = new Set(list);
+  return [...BUILT_IN_PROTECTED.filter((entry) => !given.has(entry)), ...list];
+}
+
 /**
- * The entry of `list` that protects `process`; null if none does.
+ * The entry of `list`, or of the core, that protects `process`; null if none does.
  *
  * By executable: the file that runs (proc_pid_exe(5)), in the mount namespace of the host's own services, owned by root
  * and writable by nobody else, under a listed uid. Where either namespace could not be read, it counts as the host's: in
@@ -174,19 +180,29 @@ export function protectedBy(
 ): ProtectedEntry | null {
   if (process.kernelThread) return KERNEL_THREAD;
   if (process.pid === 1) return INIT;
+  const whole = withCore(list);
   return (
-    list.find((entry) => runsListedFile(process, hostMountNamespace, entry)) ??
-    list.find((entry) => process.cgroups.some((path) => isInUnit(path, entry.units))) ??
+    whole.find((entry) => runsListedFile(process, hostMountNamespace, entry)) ??
+    whole.find((entry) => process.cgroups.some((path) => isInUnit(path, entry.units))) ??
     null
   );
 }
 
+/** True if the file that runs is one that the entry lists and root alone can change, whoever runs it and wherever. */
+export function runsProgramOf(process: ProcessFacts, entry: ProtectedEntry): boolean {
+  const {executable} = process;
+  return (
+    executable !== null &&
+    isRootsAlone(executable) &&
+    entry.executables.some((pattern) => fits(executable.path, pattern))
+  );
+}
+
 function runsListedFile(process: ProcessFacts, hostMountNamespace: string | null, entry: ProtectedEntry): boolean {
-  const {executable, uid} = process;
-  if (executable === null || !isRootsAlone(executable)) return false;
+  const {uid} = process;
   if (isKnownToDiffer(process.mountNamespace, hostMountNamespace)) return false;
   if (entry.uids !== null && (uid === null || !entry.uids.includes(uid))) return false;
-  return entry.executables.some((pattern) => fits(executable.path, pattern));
+  return runsProgramOf(process, entry);
 }
 
 function isRootsAlone(executable: Executable): boolean {

@@ -1,5 +1,6 @@
 /** The approved plan held against a fresh look: what may still be signalled is what was approved, or less. */
 import {seesTheLiving} from './dead-charges.ts';
+import {needsDeeper} from './deepen.ts';
 import type {Diagnosis} from './diagnosis.ts';
 import {isPlainZombie} from './lineage.ts';
 import type {Plan, Target} from './plan.ts';
@@ -24,12 +25,19 @@ export function recheck(plan: Plan, fresh: Diagnosis): Recheck {
   const targets: Target[] = [];
   for (const target of plan.targets) {
     const found = differenceOf(target, fresh);
-    if (found === null) targets.push(target);
+    if (found === null) targets.push(asHeldNow(target, fresh));
     else drift.push(found);
   }
   return targets.length === 0
     ? {go: false, because: 'no-target-left', drift: [...drift, ...newcomers(plan, fresh)]}
     : {go: true, targets, drift: [...drift, ...newcomers(plan, fresh)]};
+}
+
+/** What it must be seen to hold when it is signalled: files that waited in its socket may be open in it by now. */
+function asHeldNow(target: Target, fresh: Diagnosis): Target {
+  if (target.heldBy === 'nothing') return target;
+  const holder = fresh.holders.find((one) => one.process.pid === target.identity.pid);
+  return holder === undefined || holder.heldBy === target.heldBy ? target : {...target, heldBy: holder.heldBy};
 }
 
 function differenceOf(target: Target, fresh: Diagnosis): Drift | null {
@@ -50,7 +58,9 @@ function differenceOf(target: Target, fresh: Diagnosis): Drift | null {
   if (!isSameProcess(now, target.identity))
     return say('replaced', process.uid === target.identity.uid ? 'runs another program' : `runs as uid ${process.uid}`);
   if (target.heldBy === 'nothing') return null;
-  if (holder === undefined || holder.heldBy === 'nothing') return say('not-holding', 'holds no GPU device any more');
+  if (holder === undefined || holder.heldBy === 'nothing') return notHolding(target, fresh);
+  // It was proven to hold a device; that it may keep something is less than what was approved.
+  if (holder.heldBy === 'queue' && target.heldBy !== 'queue') return say('not-holding', 'holds no GPU device any more');
   // Ticked only as a ghost: without the proof it may be somebody's live work.
   if (target.belonging.by === 'ghost' && !holder.findings.includes('inheritor') && !holder.orphaned) {
     const blind = fresh.snapshot.smi.state !== 'answered';
@@ -59,6 +69,21 @@ function differenceOf(target: Target, fresh: Diagnosis): Drift | null {
       : say('not-holding', 'no longer a ghost');
   }
   return null;
+}
+
+/** Files in sockets and nodes under other names show in a deeper look only: without one, not seen is not gone. */
+function notHolding(target: Target, fresh: Diagnosis): Drift {
+  const {pid} = target.identity;
+  const {deep} = fresh.snapshot;
+  const due = target.heldBy === 'queue' ? ['queue'] : ['numbers', 'network', 'mapped'];
+  const isCut = deep?.sections.some((section) => due.includes(section.name) && !section.complete) ?? false;
+  // Nothing left over, so that no deeper look was due, is proof enough that no socket keeps anything.
+  const isUnread = deep === null ? target.heldBy === 'numbers' || needsDeeper(fresh) : isCut;
+  if ((target.heldBy === 'queue' || target.heldBy === 'numbers') && isUnread)
+    return {pid, what: 'unreadable', detail: 'the deeper look that would show what it holds did not come whole'};
+  if (target.heldBy === 'queue')
+    return {pid, what: 'not-holding', detail: 'nothing is left that files in its sockets may keep'};
+  return {pid, what: 'not-holding', detail: 'holds no GPU device any more'};
 }
 
 function newcomers(plan: Plan, fresh: Diagnosis): readonly Drift[] {

@@ -1,5 +1,6 @@
 /** Preselection (design 2.1): for each holder, why it would be ticked, or why it stays. */
 import {isGhost} from './account.ts';
+import {touchedGpus} from './devices.ts';
 import type {Belonging, Diagnosis, HolderDiagnosis} from './diagnosis.ts';
 import {kinshipEarlier, kinshipTo} from './kinship.ts';
 import {ancestors, isEnvironment, type ProcessTable, processTable} from './lineage.ts';
@@ -45,25 +46,40 @@ export function choose(holder: HolderDiagnosis, input: SelectionInput): Choice {
   if (input.diagnosis.snapshot.ownPids.includes(pid)) return keep('own-session', false);
   if (holder.findings.includes('monitor')) return keep('monitor', false);
   if (holder.findings.includes('unreaped')) return keep('unreaped', false);
+  // It has its kill -9 already; one more would change nothing.
+  if (holder.findings.includes('stuck')) return keep('stuck', false);
   if (holder.identity === null) return keep('no-identity', false);
   // Billed, yet no scan saw it hold anything: another process may have got the PID of the one that is billed.
   if (holder.heldBy === 'nothing') return keep('no-holder', false);
   if (request.pids.includes(pid)) return {ticked: true, belonging: {by: 'pid'}};
 
   const used = holder.gpus.filter((use) => use.how !== 'opened').map((use) => use.gpuUuid);
-  const touched = holder.gpus.map((use) => use.gpuUuid);
-  if (request.gpus !== null && !touched.some((uuid) => input.requested.has(uuid))) return keep('outside-gpus', false);
+  if (request.gpus !== null && !touchedGpus(holder).some((uuid) => input.requested.has(uuid))) return keep('outside-gpus', false);
 
   const belonging = belongingOf(holder, input);
+  if (isSuspectOnly(holder)) {
+    const isMeant = belonging !== null && !SWEEPING.includes(belonging.by) && !isEnvironment(holder.process);
+    if (!isMeant) return keep('possible-keeper', true);
+  }
+  // Healthy and shared, for all we know: "all that is on this GPU" does not mean it.
+  if (holder.findings.includes('importer') && belonging?.by === 'gpus') return keep('importer', true);
   if (belonging === null) {
     if (isGhost(holder)) return keep('unticked', true);
     // Another person's job is simply in use; "detached" speaks of one that nobody is known for.
     const somebody = holder.ownership.person !== null && !isOwnedBy(holder.ownership, request.requester);
     return keep(holder.process.ppid === 1 && !somebody ? 'detached' : 'in-use', true);
   }
-  if (holder.container !== null) return keep('contained', true);
+  if (holder.findings.includes('contained')) return keep('contained', true);
   if (request.gpus !== null && used.some((uuid) => !input.requested.has(uuid))) return keep('outside-gpus', true);
   return {ticked: true, belonging};
+}
+
+/** Belonging that says nothing of the one process: whoever it is said of, it is said of everybody there. */
+const SWEEPING: readonly Belonging['by'][] = ['user', 'gpus', 'ghost'];
+
+/** Tied to the GPUs by nothing but what it may keep: a desktop's bus, say, in whose sockets files always wait. */
+function isSuspectOnly(holder: HolderDiagnosis): boolean {
+  return holder.mayKeep.length > 0 && holder.gpus.every((use) => use.how === 'opened');
 }
 
 function belongingOf(holder: HolderDiagnosis, input: SelectionInput): Belonging | null {

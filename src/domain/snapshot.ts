@@ -54,6 +54,8 @@ export interface Charge {
   /** As printed: a path, a name, `[Not Found]` (no such PID here), `[No data]` (zombie leader), … */
   readonly name: string;
   readonly usedMiB: Figure;
+  /** `MIG-…`: the part of the GPU that the driver billed it on; then `gpuUuid` is the whole GPU, where that is known. */
+  readonly instance?: string;
 }
 
 export interface OpenCount {

@@ -120,7 +120,7 @@ describe('a GPU whose figures are not to be trusted is unknown', () => {
     ['[GPU requires reset] beside 0 MiB is not freed memory', aGpu(0, 0, {fault: '[GPU requires reset]'}), 'fault'],
     ['ERR! in its sensors beside a large figure', aGpu(0, 58_222, {fault: 'ERR!'}), 'fault'],
     ['[Unknown Error] in the figure', aGpu(0, 0, {usedMiB: fault('fault', '[Unknown Error]')}), 'figure-missing'],
-    ['[N/A] on unified memory', aGpu(0, 0, {usedMiB: NO_FIGURE}), 'figure-missing'],
+    ['no permission to read it', aGpu(0, 0, {usedMiB: {known: false, why: 'no-permission', token: ''}}), 'figure-missing'],
   ] as const)('%s', (_, gpu, reason) => {
     const account = first(aSnapshot([billed(trainer, {0: 4_614})], {gpus: [gpu]}));
     expect(account).toMatchObject({state: 'unknown', usedMiB: null, unexplainedMiB: null, reasons: [reason]});

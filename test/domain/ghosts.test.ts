@@ -235,7 +235,7 @@ describe('a worker that lost its server', () => {
     const look = aSnapshot([billed(engine({ppid: 1}), {0: 104_277})], {used: [104_300]});
     const blind = {...look, gpus: look.gpus.map((gpu) => ({...gpu, usedMiB: aCharge(1, 0, null).usedMiB}))};
     expect(targetOf(planFor(blind), 500)).toMatchObject({chargedMiB: 104_277, belonging: {by: 'ghost', deadPids: []}});
-    expect(aDiagnosis(blind).gpus[0]).toMatchObject({state: 'unknown', reasons: ['figure-missing']});
+    expect(aDiagnosis(blind).gpus[0]).toMatchObject({state: 'dirty', usedMiB: 104_277, usedFrom: 'processes'});
   });
 
   it.each([

@@ -24,6 +24,7 @@ import {
   planFor,
   uuidOf,
 } from '../doubles/build.ts';
+import {aThread, deeper} from '../doubles/deep.ts';
 
 const target = aProcess({pid: 500});
 const bo = aProcess({pid: 600, uid: BO_UID});
@@ -104,7 +105,7 @@ describe('never reclaimed', () => {
     const outcome = judged(aSnapshot([target, billed(bo, {1: 20_000})], {used: [4, 20_009]}));
     expect(outcome).toMatchObject({
       word: 'partly',
-      survivors: [{pid: 500, observation: 'alive', why: 'stuck-in-kernel'}],
+      survivors: [{pid: 500, observation: 'alive', why: 'outlived-kill'}],
     });
   });
 
@@ -113,9 +114,15 @@ describe('never reclaimed', () => {
     const keepers = [1, 2, 3, 4].map((at) =>
       holds(aProcess({pid: 800 + at, ppid: 1, session: 9, processGroup: 9}), [0]),
     );
-    const after = aSnapshot(keepers, {used: [80_009, 4], charges: [aDeadCharge(500, 0, 20_000)]});
-    expect(judged(after)).toMatchObject({word: 'nothing-freed'});
-    expect(judged(after).gpus[0]?.expectedMiB).toBe(20_364);
+    const withDead = (deadPid: number) =>
+      judged(aSnapshot(keepers, {used: [80_009, 4], charges: [aDeadCharge(deadPid, 0, 20_000)]}));
+    expect(withDead(499).gpus[0]).toMatchObject({expectedMiB: 20_364});
+    expect(withDead(499).gpus[0]?.movedTo).toBeUndefined();
+    // The target's own memory, kept by another: it is neither free nor that one's.
+    expect(withDead(500)).toMatchObject({word: 'nothing-freed', gpus: [{expectedMiB: 364}, {}]});
+    expect(withDead(500).gpus[0]?.movedTo).toEqual([
+      {pid: 801, name: 'train.py', MiB: 20_000, fromPids: [500], how: 'kept'},
+    ]);
   });
 
   it('by the bill of a dead target that nobody is found to keep', () => {
@@ -180,6 +187,110 @@ describe('unknown', () => {
     const outcome = judged(null, {observations: new Map([[500, 'gone']])});
     expect(outcome).toMatchObject({word: 'unknown', survivors: [], freedAfterMs: null});
     expect(judged(null).survivors).toMatchObject([{pid: 500, observation: 'unknown', why: 'no-answer'}]);
+  });
+});
+
+describe('memory that moved', () => {
+  const exporter = aProcess({pid: 500});
+  const shared = aProcess({pid: 700, uid: BO_UID, words: ['python3', 'shared_server.py']});
+  const both = aSnapshot([billed(exporter, {0: 4_614}), billed(shared, {0: 518})], {used: [5_147]});
+  const ended = (after: Snapshot) =>
+    judge({
+      plan: planFor(both, {pids: [500]}),
+      before: aDiagnosis(both),
+      after: aDiagnosis(after),
+      results: new Map([[500, sent()]]),
+      observations: new Map(),
+      freedAfterMs: 400,
+      because: null,
+      stopped: false,
+      toleranceMiB: 64,
+    });
+
+  it('to a shared importer is reported as moved, and not as freed (figures of an H200)', () => {
+    const outcome = ended(aSnapshot([billed(shared, {0: 4_614})], {used: [4_623]}));
+    expect(outcome).toMatchObject({word: 'partly', survivors: []});
+    expect(outcome.gpus[0]).toMatchObject({
+      beforeMiB: 5_147,
+      afterMiB: 4_623,
+      expectedMiB: 518 + 364,
+      movedTo: [{pid: 700, name: 'shared_server.py', MiB: 4_096, fromPids: [500], how: 'billed'}],
+    });
+  });
+
+  it('is no word for a neighbour that took more while the memory did come free', () => {
+    const outcome = ended(aSnapshot([billed(shared, {0: 90_000})], {used: [90_009]}));
+    expect(outcome.word).toBe('reclaimed');
+    expect(outcome.gpus[0]?.movedTo).toBeUndefined();
+  });
+
+  it('nor where nothing has', () => {
+    const outcome = ended(aSnapshot([billed(shared, {0: 518})], {used: [527]}));
+    expect(outcome.word).toBe('reclaimed');
+    expect(outcome.gpus[0]).not.toHaveProperty('movedTo');
+  });
+});
+
+describe('unified memory', () => {
+  const blank = (look: Snapshot): Snapshot => ({
+    ...look,
+    gpus: look.gpus.map((gpu) => ({...gpu, usedMiB: NO_FIGURE, totalMiB: NO_FIGURE})),
+  });
+  const unified = blank(before);
+
+  it('is judged by what processes are billed, before and after', () => {
+    const alone = planFor(unified, {pids: [500]});
+    const outcome = judged(blank(freed), {plan: alone, before: aDiagnosis(unified)});
+    expect(outcome.word).toBe('reclaimed');
+    expect(outcome.gpus[0]).toMatchObject({beforeMiB: 80_000, afterMiB: 0, expectedMiB: 64, usedFrom: 'processes'});
+    expect(judged(unified, {plan: alone, before: aDiagnosis(unified)}).word).toBe('nothing-freed');
+  });
+
+  it('is never held against a figure of another source', () => {
+    expect(judged(blank(freed)).gpus[0]).toMatchObject({beforeMiB: 80_009, afterMiB: null});
+    expect(judged(blank(freed)).word).toBe('unknown');
+  });
+});
+
+describe('a survivor of kill -9', () => {
+  const alive = (change: object = {}) =>
+    aSnapshot([aProcess({pid: 500, ...change}), billed(bo, {1: 20_000})], {used: [4, 20_009]});
+  it.each<[string, Snapshot, string, string | undefined]>([
+    [
+      'is stuck where a thread of it was seen in state D',
+      deeper(alive(), {kernel: [aThread(500, {stack: ['nvidia_close'], wchan: 'os_down'})]}),
+      'stuck-in-kernel',
+      'thread 500 in state D, stands in nvidia_close of the GPU driver, waits in os_down, kill -9 pending',
+    ],
+    [
+      'is stuck where one runs inside the driver, whatever is pending',
+      deeper(alive(), {kernel: [aThread(500, {state: 'R', killPending: false, stack: ['rm_ioctl']})]}),
+      'stuck-in-kernel',
+      'thread 500 in state R, stands in rm_ioctl of the GPU driver',
+    ],
+    [
+      'is stuck in state D, if only that could be read',
+      alive({state: 'D'}),
+      'stuck-in-kernel',
+      'state D in the closing look; where it stands was not read',
+    ],
+    ['is only still there where nothing was read of it', alive(), 'outlived-kill', undefined],
+    [
+      'is only still there where its threads do something else',
+      deeper(alive(), {kernel: [aThread(500, {state: 'S'})]}),
+      'outlived-kill',
+      undefined,
+    ],
+  ])('%s', (_, after, why, fact) => {
+    const [survivor] = judged(after).survivors;
+    expect(survivor?.why).toBe(why);
+    expect(survivor?.evidence?.[0]?.fact).toBe(fact);
+  });
+
+  it('by SIGTERM alone is said to have ignored that, though it may be in state D now', () => {
+    expect(judged(alive({state: 'D'}), {results: new Map([[500, sent('SIGTERM')]])}).survivors).toMatchObject([
+      {why: 'ignored-sigterm', evidence: [{source: 'process'}]},
+    ]);
   });
 });
 

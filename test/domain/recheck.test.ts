@@ -19,6 +19,7 @@ import {
   PLAIN_ZOMBIE,
   planFor,
 } from '../doubles/build.ts';
+import {cutAt, deeper, namelessContext, waitingIn} from '../doubles/deep.ts';
 
 const SERVER = ['python3', '-m', 'vllm.entrypoints.openai.api_server'];
 const server = aProcess({pid: 400, words: SERVER});
@@ -102,6 +103,62 @@ describe('leaves out, and says', () => {
     });
     const blind = aSnapshot([holds(ghost, [0])], {smi: {state: 'timed-out', exitCode: null, note: ''}});
     expect(recheck(found, aDiagnosis(blind))).toMatchObject({go: false, drift: [{what: 'unreadable'}]});
+  });
+});
+
+describe('what only a deeper look shows', () => {
+  const receiver = aProcess({pid: 1_404, ppid: 400, words: ['run.py']});
+  const lost = {used: [4_623], charges: [aDeadCharge(1_403, 0, 4_614)]};
+  const first = aSnapshot([server, receiver], lost);
+  const queued = deeper(first, waitingIn([receiver]));
+  const inFlight = planFor(queued, {match: 'vllm'});
+  const again = (now: Snapshot, of = inFlight) => {
+    const result = recheck(of, aDiagnosis(now));
+    const target = result.go ? result.targets.find((one) => one.identity.pid === 1_404) : undefined;
+    return {heldBy: target?.heldBy, drift: result.drift.filter((one) => one.pid === 1_404).map((one) => one.what)};
+  };
+  const numbered = (devices = namelessContext(0)) => ({numbered: [{pid: 1_404, devices}]});
+  const byNumber = planFor(deeper(first, numbered()), {match: 'vllm'});
+
+  it('still waits in its socket', () => {
+    expect(again(queued)).toEqual({heldBy: 'queue', drift: []});
+  });
+
+  it('was received meanwhile: it must hold the device now', () => {
+    const now = aSnapshot([server, {process: receiver, holding: aHolding(1_404, [0])}], lost);
+    expect(again(now)).toEqual({heldBy: 'paths', drift: []});
+  });
+
+  it('waits no more', () => {
+    expect(again(deeper(first))).toEqual({heldBy: undefined, drift: ['not-holding']});
+    expect(again(aSnapshot([server, receiver], {used: [4]}))).toEqual({heldBy: undefined, drift: ['not-holding']});
+  });
+
+  it.each<[string, Snapshot]>([
+    ['no deeper look came back', first],
+    ['its sockets were not all read', deeper(first, {sections: cutAt('queue')})],
+  ])('is not known to wait no more when %s', (_, now) => {
+    expect(again(now)).toEqual({heldBy: undefined, drift: ['unreadable']});
+  });
+
+  it.each<[string, Snapshot, object]>([
+    ['is held by number still', deeper(first, numbered()), {heldBy: 'numbers', drift: []}],
+    ['is not held any more', deeper(first), {heldBy: undefined, drift: ['not-holding']}],
+    ['was not looked for', aSnapshot([server, receiver], {used: [4]}), {heldBy: undefined, drift: ['unreadable']}],
+    ['was not all read', deeper(first, {sections: cutAt('mapped')}), {heldBy: undefined, drift: ['unreadable']}],
+    [
+      'was not all read where it matters not',
+      deeper(first, {sections: cutAt('xids')}),
+      {heldBy: undefined, drift: ['not-holding']},
+    ],
+  ])('a device without a name %s', (_, now, expected) => {
+    expect(again(now, byNumber)).toEqual(expected);
+  });
+
+  it('one that was proven to hold is not signalled for what may wait in its socket', () => {
+    const holding = aSnapshot([server, {process: receiver, holding: aHolding(1_404, [0])}], lost);
+    const now = deeper(first, waitingIn([receiver]));
+    expect(again(now, planFor(holding, {match: 'vllm'}))).toEqual({heldBy: undefined, drift: ['not-holding']});
   });
 });
 

@@ -81,6 +81,39 @@ export function parseCharges(lines: readonly string[]): {
   return {charges, others};
 }
 
+/** MIG instance -> the GPU it is a part of, from `nvidia-smi -L`: a line for each GPU, its instances indented below it. */
+export function parseInstances(lines: readonly string[]): ReadonlyMap<string, string> {
+  const parents = new Map<string, string>();
+  let parent: string | null = null;
+  for (const line of lines) {
+    const uuid = gpuUuid(/\(UUID: ([^)]+)\)\s*$/.exec(line)?.[1] ?? '');
+    if (/^\s*MIG\s/.test(line)) {
+      if (parent !== null && uuid !== null) parents.set(uuid, parent);
+    } else if (/^\s*GPU\s/.test(line)) parent = uuid;
+  }
+  return parents;
+}
+
+/**
+ * Bills on MIG instances put to their GPU's account. Drivers before 470 name the GPU in the instance (`MIG-GPU-…/1/0`);
+ * later ones only in `nvidia-smi -L`. Where one GPU alone is in MIG mode, every instance is a part of it. Else the bill
+ * keeps the instance for its GPU: named, and in nobody's account.
+ */
+export function placeInstances(
+  charges: readonly Charge[],
+  gpus: readonly Gpu[],
+  parents: ReadonlyMap<string, string>,
+): readonly Charge[] {
+  const split = gpus.filter((gpu) => gpu.migMode.toLowerCase() === 'enabled');
+  const only = split.length === 1 ? split[0]?.uuid : undefined;
+  return charges.map((charge) => {
+    if (!charge.gpuUuid.startsWith('MIG-')) return charge;
+    const named = gpuUuid(/^MIG-(GPU-[^/]+)\//.exec(charge.gpuUuid)?.[1] ?? '');
+    const gpu = [named, parents.get(charge.gpuUuid), only].find((uuid) => gpus.some((one) => one.uuid === uuid));
+    return {...charge, gpuUuid: gpu ?? charge.gpuUuid, instance: charge.gpuUuid};
+  });
+}
+
 /** Text of /proc/driver/nvidia/gpus/BUS/information, each line with its file's path in front (grep -H). */
 export function parseMinors(lines: readonly string[]): GpuMinor[] {
   const folders = new Map<string, Map<string, string>>();

@@ -9,7 +9,7 @@ import {parseFacts} from './facts.ts';
 import {countUnreadable, joinHoldings, parseFdScan, parseMaps, parseStuck, parseZombies} from './holdings.ts';
 import {parseHost, parseOwn} from './host-section.ts';
 import {parseMatches} from './matches.ts';
-import {parseCharges, parseGpus, parseMinors} from './nvidia-smi.ts';
+import {parseCharges, parseGpus, parseInstances, parseMinors, placeInstances} from './nvidia-smi.ts';
 import {reportSections} from './section-report.ts';
 import {bodyOf, type Framed, linesOf, splitSections} from './sections.ts';
 import {parseSmiAnswer, smiState} from './smi-answer.ts';
@@ -67,7 +67,8 @@ export function parseProbe(transcript: Transcript, takenAtMs: number): Result<Sn
     smi: smiState(gpuAnswer, gpus.gpus.length, chargeAnswer, charges.charges.length),
     gpus: gpus.gpus,
     gpuFaults: faultsAmong(gpuAnswer.state === 'answered' ? [...gpus.faults, ...charges.others] : []),
-    charges: charges.charges,
+    // `nvidia-smi -L`, where a probe has it.
+    charges: placeInstances(charges.charges, gpus.gpus, parseInstances(linesOf(sections, 'instances'))),
     holdings: joinHoldings(fds.opens, parseMaps(linesOf(sections, 'maps')), threads.opens).filter(({pid}) =>
       counts(pid),
     ),

@@ -1,0 +1,99 @@
+/**
+ * Who may keep memory that nobody in sight explains. Two ways leave no trace of which memory it is: device files that were
+ * sent to a socket and not yet received, and exported memory that was handed to a process without a context of its own.
+ */
+import {gpusByMinor, holdsDevice, keepsControlOnly, minorOf} from './devices.ts';
+import type {GpuAccount, GpuReason} from './diagnosis.ts';
+import type {Evidence} from './finding.ts';
+import type {Holding, Snapshot} from './snapshot.ts';
+
+const LOOSE: readonly GpuReason[] = ['dead-charge-without-holder', 'no-holder-anywhere', 'possible-keeper'];
+
+/** Accounts with memory that no proven holder explains. */
+export function looseAccounts(accounts: readonly GpuAccount[]): readonly GpuAccount[] {
+  return accounts.filter((account) => account.reasons.some((reason) => LOOSE.includes(reason)));
+}
+
+export interface Keeping {
+  readonly kind: 'in-flight' | 'importer';
+  readonly gpuUuids: readonly string[];
+  readonly evidence: readonly Evidence[];
+}
+
+/** How this process may keep what is loose; empty where nothing is loose: every desktop has files waiting in sockets. */
+export function keepings(
+  holding: Holding,
+  isBilled: boolean,
+  loose: readonly GpuAccount[],
+  snapshot: Snapshot,
+): readonly Keeping[] {
+  if (loose.length === 0) return [];
+  const found: Keeping[] = [];
+  const queued = queueOf(holding, snapshot);
+  const waiting = loose.filter((account) => queued.gpus === null || queued.gpus.has(account.gpuUuid));
+  if (holding.queued > 0 && waiting.length > 0)
+    found.push({kind: 'in-flight', gpuUuids: uuids(waiting), evidence: [...queued.evidence, looseFact(waiting)]});
+  // Exported memory keeps no context of its own, so nobody is billed: a dead PID's bill is another matter.
+  const exported = loose.filter((account) => unbilledMiB(account) > account.baselineMiB);
+  if (!isBilled && holdsDevice(holding) && keepsControlOnly(holding) && exported.length > 0) {
+    const fact = 'only nvidiactl is open, no GPU and no nvidia-uvm: what a process has that was handed exported memory';
+    found.push({
+      kind: 'importer',
+      gpuUuids: uuids(exported),
+      evidence: [{source: 'open-files', fact}, looseFact(exported)],
+    });
+  }
+  return found;
+}
+
+/** What waits in its sockets and io_urings, and on which GPUs: null where no name tells. */
+function queueOf(
+  holding: Holding,
+  snapshot: Snapshot,
+): {readonly gpus: ReadonlySet<string> | null; readonly evidence: readonly Evidence[]} {
+  const sockets = (snapshot.deep?.queued ?? []).filter((one) => one.pid === holding.pid && one.count > 0);
+  const rings = (snapshot.deep?.rings ?? []).filter((one) => one.pid === holding.pid && one.files > 0);
+  const evidence: Evidence[] = [];
+  if (sockets.length > 0) {
+    const count = sockets.reduce((sum, one) => sum + one.count, 0);
+    const fact = `${count} files wait in its sockets (scm_fds of fd ${sockets.map((one) => one.fd).join(', ')}); which files cannot be seen`;
+    evidence.push({source: 'socket-queues', fact});
+  }
+  const names = rings.flatMap((one) => one.devices ?? []);
+  const nameless = rings.filter((one) => one.devices === null);
+  if (names.length > 0) evidence.push({source: 'socket-queues', fact: `its io_uring keeps ${names.join(', ')} open`});
+  for (const {fd, files} of nameless) {
+    const fact = `its io_uring (fd ${fd}) keeps ${files} files open; which files cannot be seen`;
+    evidence.push({source: 'socket-queues', fact});
+  }
+  const minors = names.map(minorOf);
+  // nvidiactl alone names no GPU, and exported memory needs no more.
+  const open = sockets.length > 0 || nameless.length > 0 || minors.includes(null) || rings.length === 0;
+  return {gpus: open ? null : gpusByMinor(minors, snapshot), evidence: [...evidence, ...queueGaps(snapshot)]};
+}
+
+/** What the deeper look could not read of the sockets: others may have files waiting as well. */
+export function queueGaps({deep}: Snapshot): readonly Evidence[] {
+  const gaps = deep?.sections.filter((section) => section.name === 'queue' && !section.complete) ?? [];
+  return gaps.map(({note}) => ({source: 'socket-queues', fact: `not all sockets could be read: ${note || 'cut'}`}));
+}
+
+/** What is left over, dead PIDs' bills aside. */
+function unbilledMiB(account: GpuAccount): number {
+  const dead = account.deadCharged.reduce((sum, charge) => sum + (charge.kept ? 0 : (charge.usedMiB ?? 0)), 0);
+  return (account.unexplainedMiB ?? 0) - dead;
+}
+
+function looseFact(accounts: readonly GpuAccount[]): Evidence {
+  const each = accounts.map((account) => {
+    const gpu = account.index === null ? account.gpuUuid : `GPU ${account.index}`;
+    const dead = account.deadCharged.flatMap((charge) => (charge.kept ? [] : [charge.pid]));
+    const bill = dead.length === 0 ? 'billed to nobody' : `with dead PID ${dead.join(', ')} still billed`;
+    return `${account.unexplainedMiB ?? 'unknown'} MiB on ${gpu}, ${bill}`;
+  });
+  return {source: 'gpu-totals', fact: `may keep what nobody was seen to keep: ${each.join('; ')}`};
+}
+
+function uuids(accounts: readonly GpuAccount[]): readonly string[] {
+  return accounts.map((account) => account.gpuUuid);
+}
