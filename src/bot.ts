@@ -18,6 +18,7 @@ import {makeRemoteHosts} from './ssh/remote-host.ts';
 import {signalScript} from './ssh/signal-script.ts';
 import {takeInstanceLock} from './store/instance-lock.ts';
 import {isOwnerAlive, ownLeaseOwner} from './store/lease-owner.ts';
+import {writesScript} from './ssh/writes-script.ts';
 import {openStore} from './store/open-store.ts';
 import {systemClock} from './system-clock.ts';
 
@@ -67,7 +68,7 @@ async function work(config: Config, slack: SlackSettings, store: RunStore, logge
   const remote = makeRemoteHosts({
     access: new Map([...config.hosts].map(([name, entry]) => [name, entry.access])),
     newNonce: () => randomBytes(16).toString('hex'),
-    scripts: {probe: probeScript, signal: signalScript},
+    scripts: {probe: probeScript, deep: deepScript, writes: writesScript, signal: signalScript},
     parseSignalLine,
     clock,
   });

@@ -23,9 +23,11 @@ import {runId} from './domain/run.ts';
 import {makeEngine} from './engine/engine.ts';
 import {makeLogger} from './log.ts';
 import {failureSentence} from './report/failure-sentence.ts';
+import {deepScript} from './ssh/deep-script.ts';
 import {probeScript} from './ssh/probe-script.ts';
 import {makeRemoteHosts} from './ssh/remote-host.ts';
 import {signalScript} from './ssh/signal-script.ts';
+import {writesScript} from './ssh/writes-script.ts';
 import {isOwnerAlive, ownLeaseOwner} from './store/lease-owner.ts';
 import {openStore} from './store/open-store.ts';
 import {systemClock} from './system-clock.ts';
@@ -79,7 +81,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const remote = makeRemoteHosts({
     access: new Map([...hosts].map(([name, entry]) => [name, entry.access])),
     newNonce: () => randomBytes(16).toString('hex'),
-    scripts: {probe: probeScript, signal: signalScript},
+    scripts: {probe: probeScript, deep: deepScript, writes: writesScript, signal: signalScript},
     parseSignalLine,
     clock,
   });

@@ -5,6 +5,7 @@ import type {Announcer} from '../engine/ports.ts';
 import {plural, roughMemory, span} from '../report/amounts.ts';
 import {safeLine} from '../report/safe-text.ts';
 import {DRIFT_WORD, RESULT_WORD, SEEN_WORD} from '../report/wording.ts';
+import {stillWritingLines} from '../report/writing-words.ts';
 import type {Terminal} from './terminal.ts';
 
 /** Break-glass is said on standard error as well: the terminal is the only place that hears it before Slack answers. */
@@ -41,6 +42,9 @@ function say(terminal: Terminal, run: Run, event: RunEvent): void {
       terminal.progress(
         `⏳ ${event.signal === 'SIGKILL' ? 'kill -9' : 'SIGTERM'} to ${plural(event.identities.length, 'process', 'processes')}`,
       );
+      return;
+    case 'still-writing':
+      for (const line of stillWritingLines(event)) terminal.progress(`⏳ ${line}`);
       return;
     case 'link-lost':
       terminal.complain(`The connection to ${run.host} was lost; looking again.`);

@@ -8,6 +8,7 @@ import type {Proposal} from '../engine/ports.ts';
 import {span} from '../report/amounts.ts';
 import {failureSentence} from '../report/failure-sentence.ts';
 import {planLines, planTitle} from '../report/plan-card.ts';
+import {graceWords} from '../report/writing-words.ts';
 import {confirmText, readTyped, typedText} from './confirm.ts';
 import {type CliContext, printJson, refuse} from './context.ts';
 import {EXIT, type ExitCode, exitForOutcome} from './exit-code.ts';
@@ -95,7 +96,7 @@ async function askForGo(
   const answered = new AbortController();
   void context.clock.wait(leftMs, answered.signal).then(() => over.abort());
   const typed = await context.terminal.ask(
-    `Type "${typedText(plan)}" for SIGTERM, then kill -9 after ${span(plan.graceMs)}; "term ${typedText(plan)}" for SIGTERM only; anything else leaves it: `,
+    `Type "${typedText(plan)}" for SIGTERM, then kill -9 after ${graceWords(plan)}; "term ${typedText(plan)}" for SIGTERM only; anything else leaves it: `,
     over.signal,
   );
   const expired = over.signal.aborted;

@@ -9,6 +9,7 @@ import {planLines, planTitle} from '../report/plan-card.ts';
 import {safeLine} from '../report/safe-text.ts';
 import {DRIFT_WORD, OUTCOME_WORD, RESULT_WORD, SEEN_WORD} from '../report/wording.ts';
 import {confirmText} from './confirm.ts';
+import {stillWritingLines} from '../report/writing-words.ts';
 import {type CliContext, printJson, refuse} from './context.ts';
 import {EXIT, type ExitCode} from './exit-code.ts';
 import {outcomeOf, runJson} from './json.ts';
@@ -133,6 +134,8 @@ function eventLines(event: RunEvent): readonly string[] {
     case 'link-lost':
       return say(failureSentence(event.failure));
     case 'looked-again':
+    case 'still-writing':
+      return stillWritingLines(event).flatMap(say);
       return say(event.failure === null ? 'looked again' : failureSentence(event.failure));
     case 'failed':
       return say(failureSentence(event.failure));

@@ -9,13 +9,15 @@ const MINUTE = 60 * SECOND;
 
 export function policyOf(written: WrittenPolicy): Policy {
   const graceMs = written.grace ?? 30 * SECOND;
+  // A grace longer than the default profilers' grace is meant for them as well.
+  const profilerGraceMs = written.profilerGrace ?? Math.max(graceMs, 3 * MINUTE);
   return {
     approvers: written.approvers ?? [],
     selfGo: written.selfGo ?? true,
     breakGlass: written.breakGlass ?? true,
     graceMs,
-    // A grace longer than the default profilers' grace is meant for them as well.
-    profilerGraceMs: written.profilerGrace ?? Math.max(graceMs, 3 * MINUTE),
+    profilerGraceMs,
+    writingGraceMs: written.writingGrace ?? Math.max(profilerGraceMs, 10 * MINUTE),
     memberDelayMs: written.memberDelay ?? Math.min(graceMs, 5 * SECOND),
     approvalMs: written.approval ?? 15 * MINUTE,
     verifyMs: written.verify ?? 120 * SECOND,

@@ -49,6 +49,7 @@ export const policyFileSchema = strict({
   breakGlass: flag.optional(),
   grace: duration('1s', '1h', '30s').optional(),
   profilerGrace: duration('1s', '6h', '3m').optional(),
+  writingGrace: duration('1s', '6h', '10m').optional(),
   memberDelay: duration('0s', '10m', '5s').optional(),
   approval: duration('30s', '24h', '15m').optional(),
   verify: duration('1s', '10m', '120s').optional(),

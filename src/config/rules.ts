@@ -77,6 +77,9 @@ export function policyMistakes(policy: Policy, file: string): readonly Mistake[]
   if (policy.profilerGraceMs < policy.graceMs) {
     mistakes.push(wrong('profilerGrace', 'is shorter than grace, though profilers need longer', 'make it longer'));
   }
+  if (policy.writingGraceMs < policy.profilerGraceMs) {
+    mistakes.push(wrong('writingGrace', 'is shorter than profilerGrace, which it is to go on from', 'make it longer'));
+  }
   if (policy.stalledMs > policy.verifyMs) {
     mistakes.push(wrong('stalled', 'is longer than verify, so it can never be seen', 'make it shorter'));
   }

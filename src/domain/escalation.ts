@@ -1,6 +1,6 @@
 /**
  * The ladder as a pure state machine: SIGTERM to servers and leaders, SIGTERM to members after a delay, one SIGKILL each
- * after a whole grace since the last SIGTERM. The engine looks, sends and records; every decision is here.
+ * after a whole grace since the last SIGTERM, which runs on while one of them is in the middle of a file. The engine looks, sends and records; every decision is here.
  */
 import type {Observation} from './order.ts';
 import type {TargetRole} from './plan.ts';
@@ -14,6 +14,8 @@ export interface LadderTarget {
   /** Signals that were intended for it so far, whether or not they are known to have arrived. */
   readonly attempts: readonly Signal[];
   readonly seen: Observation;
+  /** It may be in the middle of a file: somebody looks before its kill -9. */
+  readonly mayWrite: boolean;
   /** It must not be signalled any more: replaced, refused or unreadable at the last try. */
   readonly excluded: boolean;
 }
@@ -25,6 +27,12 @@ export interface LadderState {
   readonly memberDelayMs: number;
   /** Since the last rung of SIGTERM was sent; 0 before the first. */
   readonly sinceTermMs: number;
+  /** To which the grace runs on while a target still writes. */
+  readonly longestGraceMs: number;
+  /** How long it has run on so far. */
+  readonly ranOnMs: number;
+  /** The targets that a look since the last wait saw writing; null: nobody has looked since. */
+  readonly writing: ReadonlySet<number> | null;
 }
 
 export type Move =
@@ -38,10 +46,14 @@ export type Move =
     }
   /** Nobody is left to be sent a SIGTERM, somebody may still end by the one they had: watch. */
   | {readonly do: 'watch'; readonly watchMs: number; readonly last: boolean}
+  /** The grace is over and kill -9 is due: see first whether one of these still writes. */
+  | {readonly do: 'look'; readonly pids: readonly number[]}
   | {readonly do: 'stop'};
 
 /** How long the host watches for the end of what it killed before it goes on to memory. */
 export const KILL_WATCH_MS = 10_000;
+/** How long a grace that runs on for a file goes on until somebody looks again, and a stop is heard. */
+export const WRITING_STEP_MS = 5_000;
 
 /** The next move. Every pair of state and observation is answered; nothing is ever killed twice. */
 export function nextMove(state: LadderState): Move {
@@ -68,6 +80,15 @@ export function nextMove(state: LadderState): Move {
   if (!kills) return {do: 'stop'};
   const unkilled = open.filter((target) => !target.attempts.includes('SIGKILL'));
   if (unkilled.length === 0) return {do: 'stop'};
+
+  // All wait for the one that writes: ranks of one workload end each other, and a killed rank would cut its neighbour's file.
+  const runOnMs = state.longestGraceMs - state.graceMs - state.ranOnMs;
+  const writers = unkilled.filter((target) => target.mayWrite);
+  if (runOnMs > 0 && writers.length > 0) {
+    if (state.writing === null) return {do: 'look', pids: writers.map(pidOf)};
+    if (writers.some((target) => state.writing?.has(target.pid)))
+      return {do: 'watch', watchMs: Math.min(WRITING_STEP_MS, runOnMs), last: false};
+  }
   return {do: 'signal', signal: 'SIGKILL', pids: unkilled.map(pidOf), watchMs: KILL_WATCH_MS, last: true};
 }
 

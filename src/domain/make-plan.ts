@@ -11,7 +11,7 @@ import type {ReclaimRequest} from './request.ts';
 import {titleOf} from './roles.ts';
 import {choose, mayGoAlone, type SelectionInput} from './selection.ts';
 import {serversOf} from './servers.ts';
-import type {ProcessFacts} from './snapshot.ts';
+import {gracesFor, withWriting} from './writing-targets.ts';
 
 /** A plan, perhaps with no target; or `gpu-absent` when the request names a GPU that the host does not have. */
 export function makePlan(input: PlanInput): Result<Plan> {
@@ -45,7 +45,8 @@ export function makePlan(input: PlanInput): Result<Plan> {
   }
   kept.push(...typedInVain(input));
   const servers = serversOf(holders, input).filter((server) => input.only?.has(server.identity.pid) ?? true);
-  const targets = withFamilies(ordered([...servers, ...holders], diagnosis), diagnosis, input.earlier);
+  const family = withFamilies(ordered([...servers, ...holders], diagnosis), diagnosis, input.earlier);
+  const targets = withWriting(family, input.writing, diagnosis);
   const serverPids = new Set(servers.map((server) => server.identity.pid));
 
   return ok({
@@ -57,8 +58,8 @@ export function makePlan(input: PlanInput): Result<Plan> {
     targets,
     kept: kept.filter((one) => !serverPids.has(one.pid)),
     gpus: expectations(diagnosis, targets, requested.value),
-    graceMs:
-      request.graceMs ?? (writesReports(targets, diagnosis) ? context.policy.profilerGraceMs : context.policy.graceMs),
+    writing: input.writing,
+    ...gracesFor(targets, request, context.policy),
     memberDelayMs: context.policy.memberDelayMs,
     verifyMs: context.policy.verifyMs,
     stalledMs: context.policy.stalledMs,
@@ -88,6 +89,7 @@ export function digestText(plan: Plan): string {
   ]);
 }
 
+    plan.longestGraceMs,
 function requestedUuids(diagnosis: Diagnosis, request: ReclaimRequest): Result<ReadonlySet<string>> {
   const {gpus} = diagnosis.snapshot;
   if (request.gpus === null) return ok(new Set(gpus.map((gpu) => gpu.uuid)));
@@ -158,14 +160,4 @@ function keptFrom(holder: HolderDiagnosis, why: Kept['why'], choosable: boolean,
     why,
     choosable,
   };
-}
-
-/** A profiler among the targets or above them needs time to write its report. */
-function writesReports(targets: readonly Target[], diagnosis: Diagnosis): boolean {
-  const table = processTable(diagnosis.snapshot);
-  const isProfiler = (process: ProcessFacts | undefined): boolean =>
-    process !== undefined && /^((nsys|ncu)(-|$)|(nv-)?nsight)/.test(process.comm);
-  return targets.some(
-    (target) => isProfiler(table.get(target.identity.pid)) || ancestors(target.identity.pid, table).some(isProfiler),
-  );
 }

@@ -8,6 +8,7 @@ import type {ProcessFacts, Snapshot} from './snapshot.ts';
 
 export interface PlanInput {
   readonly runId: RunId;
+import type {Writing} from './writing.ts';
   readonly version: number;
   readonly diagnosis: Diagnosis;
   readonly request: ReclaimRequest;
@@ -18,6 +19,8 @@ export interface PlanInput {
   readonly nowMs: number;
 }
 
+  /** What the targets write, as far as somebody has looked. */
+  readonly writing: Writing;
 export function targetFacts(holder: HolderDiagnosis, input: PlanInput) {
   return {
     name: titleOf(holder.process),

@@ -5,6 +5,7 @@ import type {HostName} from './host.ts';
 import type {MachineIdentity, ProcessIdentity} from './process.ts';
 import type {RunId} from './run.ts';
 
+import type {Writing} from './writing.ts';
 /** `leader`: gets SIGTERM first · `member`: 5 s later · `server`: an ancestor without a GPU, first of all. */
 export type TargetRole = 'server' | 'leader' | 'member';
 
@@ -97,3 +98,7 @@ export interface Plan {
   readonly verifyMs: number;
   readonly stalledMs: number;
 }
+  /** What they write, seen when the plan was made; kept processes included, since they may be chosen. */
+  readonly writing: Writing;
+  /** To which the grace runs on while a file of theirs still grows. */
+  readonly longestGraceMs: number;

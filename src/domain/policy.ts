@@ -29,6 +29,8 @@ export interface Policy {
   readonly graceMs: number;
   /** Used instead of `graceMs` when a target is a profiler or writes a report. */
   readonly profilerGraceMs: number;
+  /** To which the grace runs on while a target still writes a trace, a checkpoint or a model. */
+  readonly writingGraceMs: number;
   /** From SIGTERM of the leaders to SIGTERM of the members. */
   readonly memberDelayMs: number;
   readonly approvalMs: number;

@@ -10,6 +10,7 @@ import type {ReclaimRequest} from './request.ts';
 import type {Signal} from './signal.ts';
 import type {Snapshot} from './snapshot.ts';
 
+import type {GrowingFile, Unread} from './writing.ts';
 /** Twelve lower-case hex digits; people may type any unambiguous start of it. */
 export type RunId = string & {readonly __brand: 'RunId'};
 
@@ -98,6 +99,15 @@ export type RunEvent =
       readonly uptimeMs: number;
     }
   /** The exec of a rung was lost; its signals may have gone out, or may yet until the uptime has passed. */
+  /** kill -9 is due and waits: these files still grow, or this could not be read. Each is told once. */
+  | {
+      readonly kind: 'still-writing';
+      readonly atMs: number;
+      readonly files: readonly GrowingFile[];
+      readonly unread: readonly Unread[];
+      /** When kill -9 is sent all the same, epoch ms. */
+      readonly untilMs: number;
+    }
   | {readonly kind: 'link-lost'; readonly atMs: number; readonly failure: Failure}
   | {
       readonly kind: 'looked-again';
@@ -106,9 +116,15 @@ export type RunEvent =
       readonly failure: Failure | null;
     }
   | {readonly kind: 'failed'; readonly atMs: number; readonly failure: Failure}
-  | {readonly kind: 'closed'; readonly atMs: number; readonly outcome: Outcome}
-  /** What later looks found; added to a closed run, never rewriting its outcome. */
-  | {readonly kind: 'noted'; readonly atMs: number; readonly note: string};
+  | {
+      readonly kind: 'closed';
+      readonly atMs: number;
+      readonly outcome: Outcome;
+      /** When the host is looked at again, ms after `atMs`, soonest first. Left out: never, for nothing was signalled. */
+      readonly lookAgainMs?: readonly number[];
+    }
+  /** What a later look found; added to a closed run, never rewriting its outcome. */
+  | {readonly kind: 'noted'; readonly atMs: number; readonly note: Note};
 
 /** One difference between the approved plan and the fresh look. */
 export interface Drift {

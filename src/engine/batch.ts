@@ -11,9 +11,11 @@ import type {Look} from './ports.ts';
 
 export interface BatchInput {
   readonly run: Run;
-  readonly move: Exclude<Move, {readonly do: 'stop'}>;
+  readonly move: Extract<Move, {readonly watchMs: number}>;
   readonly approved: {readonly plan: Plan; readonly targets: readonly Target[]; readonly look: Look};
   readonly ladder: Ladder;
+  /** Targets whose files grow: waited for, whether or not they could take SIGTERM. */
+  readonly writers: ReadonlySet<number>;
   readonly policy: Policy;
   /** Monotonic ms at the fresh look, and now: how far the host's uptime has gone on since. */
   readonly lookedAtTicks: number;
@@ -29,7 +31,9 @@ export function batchFor(input: BatchInput): SignalBatch {
   const ordered = move.do === 'signal' ? move.pids.flatMap((pid) => byPid.get(pid) ?? []) : [];
   // Those that cannot take SIGTERM are not waited for while only SIGTERM is out.
   const waitedFor =
-    move.do === 'signal' && move.signal === 'SIGKILL' ? left : left.filter((target) => target.takesTerm);
+    move.do === 'signal' && move.signal === 'SIGKILL'
+      ? left
+      : left.filter((target) => target.takesTerm || input.writers.has(target.identity.pid));
   // Memory is worth watching once nobody is left to be signalled.
   const proves = move.last || waitedFor.length === left.length;
   return {

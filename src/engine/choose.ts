@@ -44,6 +44,7 @@ export async function choose(deps: EngineDeps, choice: ChooseRequest): Promise<R
     earlier,
     // Exactly what was ticked: a ghost or a relative that was unticked does not come back by itself.
     only: new Set(pids),
+    writing: waiting.plan.writing,
     nowMs,
   });
   if (!made.ok) return made;

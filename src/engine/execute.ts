@@ -4,7 +4,7 @@
  */
 import type {Diagnosis} from '../domain/diagnosis.ts';
 import {type Move, nextMove} from '../domain/escalation.ts';
-import type {Failure, Result} from '../domain/failure.ts';
+import {type Failure, ok, type Result} from '../domain/failure.ts';
 import {judge} from '../domain/judge.ts';
 import {parseSignal} from '../domain/parse/signal-output.ts';
 import type {Plan, Target} from '../domain/plan.ts';
@@ -16,7 +16,9 @@ import type {EngineDeps} from './deps.ts';
 import {Ladder} from './ladder.ts';
 import {lookAgain} from './look-again.ts';
 import type {Look} from './ports.ts';
+import {RunOn} from './run-on.ts';
 import {diagnoseWithMemory, lookDeeper, survey} from './survey.ts';
+import {lookBeforeKill} from './writes.ts';
 
 /** Ends the run with an outcome whatever happens; a failure comes back only if even that could not be written. */
 export async function execute(deps: EngineDeps, run: Run): Promise<Result<Run>> {
@@ -66,14 +68,15 @@ interface Approved {
 
 async function walk(deps: EngineDeps, started: Run, approved: Approved): Promise<Result<Run>> {
   const ladder = new Ladder(approved.targets, deps.clock);
+  const runOn = new RunOn(deps.clock, approved.plan.writing);
   const lookedAtTicks = deps.clock.ticks();
   let run = started;
   let closing: Look | null = null;
   let because: Failure | null = null;
   let stopped = false;
 
-  for (let rung = 1; ; rung += 1) {
-    const move = nextMove(ladder.state(approved.choice, approved.plan));
+  for (let rung = 0; ; ) {
+    const move = nextMove(ladder.state(approved.choice, approved.plan, runOn));
     if (move.do === 'stop') break;
     const stop = await stopWord(deps, run);
     if (stop !== null) {
@@ -83,7 +86,15 @@ async function walk(deps: EngineDeps, started: Run, approved: Approved): Promise
       run = noted.value;
       break;
     }
-    const rungResult = await step(deps, run, {approved, ladder, move, rung, lookedAtTicks});
+    if (move.do === 'look') {
+      const looked = await lookBeforeKill(deps, run, {plan: approved.plan, runOn, pids: move.pids});
+      if (!looked.ok) return looked;
+      run = looked.value;
+      continue;
+    }
+    if (move.do === 'signal') rung += 1;
+    const rungResult = await step(deps, run, {approved, ladder, move, rung, lookedAtTicks, writers: runOn.writers()});
+    runOn.waited();
     if (!rungResult.ok) return rungResult;
     run = rungResult.value.run;
     closing = rungResult.value.closing ?? closing;
@@ -135,9 +146,10 @@ async function walk(deps: EngineDeps, started: Run, approved: Approved): Promise
 interface Step {
   readonly approved: Approved;
   readonly ladder: Ladder;
-  readonly move: Exclude<Move, {readonly do: 'stop'}>;
+  readonly move: Extract<Move, {readonly watchMs: number}>;
   readonly rung: number;
   readonly lookedAtTicks: number;
+  readonly writers: ReadonlySet<number>;
 }
 
 /** One rung: intent, exec, results. `lost` is set when the exec did not come back whole. */
@@ -187,7 +199,8 @@ async function step(
   const events = ladder.drain(rung, deps.clock.now());
   const lost = report.ok && report.value.complete ? null : report.ok ? lostFailure(run) : report.failure;
   if (lost !== null) events.push({kind: 'link-lost', atMs: deps.clock.now(), failure: lost});
-  const written = await commit(deps, at, 'executing', events);
+  // A grace that runs on step by step brings nothing new for long.
+  const written = events.length === 0 ? ok(at) : await commit(deps, at, 'executing', events);
   if (!written.ok) return written;
   const closing = report.ok ? report.value.closing : null;
   return {

@@ -1,12 +1,14 @@
 /** What is known of each target while the ladder is walked: signals intended, results heard, states seen. */
 import type {LadderState, LadderTarget} from '../domain/escalation.ts';
 import type {AttemptResult} from '../domain/judge.ts';
+import {tellingSamples} from '../domain/memory-samples.ts';
 import type {Observation, OrderResult, SignalEvent} from '../domain/order.ts';
 import type {Plan, Target} from '../domain/plan.ts';
 import type {GoChoice, RunEvent} from '../domain/run.ts';
 import type {Signal} from '../domain/signal.ts';
 import type {Snapshot} from '../domain/snapshot.ts';
 import type {Clock} from './ports.ts';
+import type {RunOn} from './run-on.ts';
 
 interface Known {
   readonly target: Target;
@@ -19,7 +21,7 @@ interface Known {
   answered: boolean;
 }
 
-/** Samples of memory kept per rung: the first, the last and every change, up to this many. */
+/** Samples of memory kept per rung: the first, the last and every change; of more than this, the largest changes. */
 const MEMORY_SAMPLES = 60;
 
 export class Ladder {
@@ -30,6 +32,7 @@ export class Ladder {
   #settledUptimeMs: number | null = null;
   #heard: SignalEvent[] = [];
   readonly #once = new Set<string>();
+  readonly #seenTold = new Map<number, Observation>();
 
   constructor(targets: readonly Target[], clock: Clock) {
     this.#known = new Map(
@@ -41,7 +44,7 @@ export class Ladder {
     this.#clock = clock;
   }
 
-  state(choice: GoChoice, plan: Plan): LadderState {
+  state(choice: GoChoice, plan: Plan, runOn: RunOn): LadderState {
     return {
       targets: [...this.#known.values()].map(
         (one): LadderTarget => ({
@@ -49,6 +52,7 @@ export class Ladder {
           role: one.target.role,
           takesTerm: one.target.takesTerm,
           attempts: one.attempts,
+          mayWrite: one.target.takesTerm || one.target.findings.includes('writing'),
           seen: one.seen,
           excluded: one.excluded,
         }),
@@ -56,6 +60,8 @@ export class Ladder {
       choice,
       graceMs: plan.graceMs,
       memberDelayMs: plan.memberDelayMs,
+      longestGraceMs: plan.longestGraceMs,
+      ...runOn.state(),
       sinceTermMs: this.#termTicks === null ? 0 : this.#clock.ticks() - this.#termTicks,
     };
   }
@@ -75,6 +81,9 @@ export class Ladder {
     const key = JSON.stringify(event);
     if (event.kind === 'heartbeat' || this.#once.has(key)) return;
     this.#once.add(key);
+    // Each exec says anew whom it sees alive: told once is enough.
+    if (event.kind === 'seen' && this.#seenTold.get(event.pid) === event.observation) return;
+    if (event.kind === 'seen') this.#seenTold.set(event.pid, event.observation);
     this.#heard.push(event);
     if (event.kind === 'order') this.#order(event.pid, event.result, event.uptimeMs);
     if (event.kind === 'seen') this.#see(event.pid, event.observation);
@@ -102,7 +111,12 @@ export class Ladder {
   /** Events of this rung to be stored; heard ones are let go of. */
   drain(rung: number, atMs: number): RunEvent[] {
     const events: RunEvent[] = [];
-    let samples = 0;
+    const samples = new Set(
+      tellingSamples(
+        this.#heard.filter((event) => event.kind === 'memory'),
+        MEMORY_SAMPLES,
+      ),
+    );
     for (const event of this.#heard) {
       switch (event.kind) {
         case 'order':
@@ -121,9 +135,7 @@ export class Ladder {
           events.push({kind: 'seen', atMs, pid: event.pid, observation: event.observation, uptimeMs: event.uptimeMs});
           break;
         case 'memory':
-          samples += 1;
-          if (samples <= MEMORY_SAMPLES)
-            events.push({kind: 'memory', atMs, uptimeMs: event.uptimeMs, usedMiB: event.usedMiB});
+          if (samples.has(event)) events.push({kind: 'memory', atMs, uptimeMs: event.uptimeMs, usedMiB: event.usedMiB});
           break;
         case 'settled':
           events.push({kind: 'settled', atMs, how: event.how, uptimeMs: event.uptimeMs});

@@ -25,6 +25,8 @@ export interface RemoteHost {
   probe(request: ProbeRequest): Promise<Result<Transcript>>;
   /** One read-only exec with the look credential that reads far more: for what `probe` left unexplained. */
   deep(request: DeepRequest): Promise<Result<Transcript>>;
+  /** One read-only exec with the look credential: what these processes, and those below them, have open for writing. */
+  writes(pids: readonly number[]): Promise<Result<Transcript>>;
   /**
    * One signalling exec with the act credential. `onEvent` hears each event as its line arrives. An `ok` answer carries
    * the whole transcript; a failure says in `mayHaveActed` whether a signal may have been sent.

@@ -9,12 +9,16 @@ import {digestText, makePlan} from '../domain/make-plan.ts';
 import type {OutcomeWord} from '../domain/outcome.ts';
 import {personId} from '../domain/person.ts';
 import type {Plan} from '../domain/plan.ts';
+import type {PlanInput} from '../domain/plan-input.ts';
 import type {ReclaimRequest} from '../domain/request.ts';
 import type {Run} from '../domain/run.ts';
+import {growing, NOTHING_WRITTEN, nothingRead, type Writing} from '../domain/writing.ts';
+import {mayWritePids} from '../domain/writing-targets.ts';
 import {bareOutcome, close, commit} from './commit.ts';
 import {type EngineDeps, hostOf} from './deps.ts';
 import type {Proposal} from './ports.ts';
 import {survey} from './survey.ts';
+import {lookAtWrites} from './writes.ts';
 
 /** How far back an earlier look may tell whose child a process was. */
 export const EARLIER_LOOKS_MS = 7 * 24 * 3_600_000;
@@ -51,7 +55,7 @@ export async function propose(deps: EngineDeps, request: ReclaimRequest): Promis
 
   const earlier = await deps.store.looksAt(request.host, snapshot.machine.bootId, nowMs - EARLIER_LOOKS_MS);
   const baselines = await deps.store.baselines(snapshot.gpus.map((gpu) => gpu.uuid));
-  const made = makePlan({
+  const input: PlanInput = {
     runId: surveyed.value.id,
     version: 1,
     diagnosis,
@@ -59,12 +63,23 @@ export async function propose(deps: EngineDeps, request: ReclaimRequest): Promis
     context: {host: hostOf(deps, request.host), policy: deps.policy, baselines},
     earlier,
     only: null,
+    writing: NOTHING_WRITTEN,
     nowMs: deps.clock.now(),
-  });
+  };
+  const first = makePlan(input);
+  const made = first.ok ? makePlan({...input, writing: await writingOf(deps, first.value)}) : first;
   if (!made.ok) return end(deps, surveyed.value, made.failure);
   const tooMany = refusePlan(made.value, deps.policy);
   if (tooMany !== null) return end(deps, surveyed.value, tooMany);
   return wait(deps, surveyed.value, made.value, diagnosis, request);
+}
+
+/** Whom the plan may signal is looked at once more: a file in the middle of being written is worth a longer grace. */
+async function writingOf(deps: EngineDeps, plan: Plan): Promise<Writing> {
+  const pids = mayWritePids(plan);
+  if (pids.length === 0) return NOTHING_WRITTEN;
+  const look = await lookAtWrites(deps, plan.host, pids);
+  return look === null ? nothingRead(pids) : growing(look);
 }
 
 async function wait(

@@ -5,7 +5,8 @@ import {safeLine} from './safe-text.ts';
 import {cut, head, type Line, type Members, workloadLines} from './target-lines.ts';
 import {KEPT_WORD} from './wording.ts';
 import {gpuWords, whose, workloadsOf} from './workload-words.ts';
-import {PHONE_COLUMNS} from './wrapped.ts';
+import {PHONE_COLUMNS, wrapped} from './wrapped.ts';
+import {unreadWords} from './writing-words.ts';
 
 /** "gpu-07: kill -9 9 processes of vLLM? ~757 GiB"; for an empty plan, that nobody matches. */
 export function planTitle(plan: Plan): string {
@@ -21,8 +22,15 @@ export function planLines(plan: Plan, members: Members = 'each'): readonly Line[
     ...workloadsOf(plan.targets).flatMap((workload) => workloadLines(workload, plan, members)),
     ...choosableOf(plan).flatMap((one) => keptLines(one, plan)),
     ...lockedOf(plan).flatMap(lockedLines),
+    ...unreadLines(plan),
     {as: 'text', text: afterLine(plan)},
   ];
+}
+
+/** What nobody could read of the files that targets write; empty where all could be read. */
+export function unreadLines(plan: Plan): readonly Line[] {
+  const words = unreadWords(plan);
+  return words === null ? [] : wrapped(words, PHONE_COLUMNS).map((text) => ({as: 'text', text}));
 }
 
 /** Who stays and may be chosen by hand. */

@@ -6,11 +6,12 @@ import {outcomeTitle} from './before-after.ts';
 import {freesMiB, planTitle} from './plan-card.ts';
 import {sentLines} from './sent-lines.ts';
 
-export type WorkState = 'starting' | 'terminating' | 'killing' | 'verifying' | 'looking-again';
+export type WorkState = 'starting' | 'terminating' | 'writing' | 'killing' | 'verifying' | 'looking-again';
 
 const WORK_SIGN: Readonly<Record<WorkState, string>> = {
   starting: '🔄',
   terminating: '🔄',
+  writing: '🔄',
   killing: '🔄',
   verifying: '🔄',
   'looking-again': '🔌',
@@ -19,6 +20,7 @@ const WORK_SIGN: Readonly<Record<WorkState, string>> = {
 const WORK_WORD: Readonly<Record<WorkState, string>> = {
   starting: 'Starting',
   terminating: 'Terminating',
+  writing: 'Waiting for a file to be written',
   killing: 'Killing',
   verifying: 'Verifying',
   'looking-again': 'Connection lost, looking again',
@@ -60,6 +62,9 @@ export function workState(run: Run): WorkState {
       case 'memory':
       case 'settled':
         return 'verifying';
+      case 'still-writing':
+        if (event.files.length > 0) return 'writing';
+        break;
       case 'signal-intended':
         return event.signal === 'SIGKILL' ? 'killing' : 'terminating';
       case 'approved':

@@ -1,4 +1,5 @@
 /** The engine's remote hands, over ssh2: each probe and each signalling command is one exec on a kept connection. */
+import type {DeepRequest} from '../domain/deep.ts';
 import {type Failure, fail, type Result} from '../domain/failure.ts';
 import type {HostName} from '../domain/host.ts';
 import type {SignalBatch, SignalEvent} from '../domain/order.ts';
@@ -14,6 +15,8 @@ import {DEFAULT_LIMITS, type Limits} from './limits.ts';
 /** The texts that are run on a host. `nonce` marks the answer; `frameNonce` is the script's own first and last line. */
 export interface RemoteScripts {
   probe(nonce: string, request: ProbeRequest, host: {readonly deviceFolder: string}): string;
+  deep(nonce: string, request: DeepRequest, host: {readonly deviceFolder: string}): string;
+  writes(nonce: string, pids: readonly number[]): string;
   signal(nonce: string, frameNonce: string, batch: SignalBatch, host: {readonly deviceFolder: string}): string;
 }
 
@@ -61,25 +64,11 @@ function makeRemoteHost(
   const {scripts, newNonce, parseSignalLine} = options;
 
   return {
-    probe(request) {
-      const nonce = newNonce();
-      const command: Command = {
-        command: probeCommand(access, limits.probeTimeoutMs),
-        stdin: `${probePrelude(access)}${scripts.probe(nonce, request, access)}`,
-        nonce,
-        hostLimitMs: limits.probeTimeoutMs,
-        maxBytes: limits.probeMaxBytes,
-        look: true,
-        onLine: () => {},
-      };
-      return run(access.look, command, readProbeAnswer);
-    },
+    probe: (request) => look((nonce) => scripts.probe(nonce, request, access)),
 
-    deep() {
-      return Promise.resolve(
-        fail({reason: 'probe-unreadable', host: access.name, section: 'BEGIN', detail: 'not yet'}),
-      );
-    },
+    deep: (request) => look((nonce) => scripts.deep(nonce, request, access)),
+
+    writes: (pids) => look((nonce) => scripts.writes(nonce, pids)),
 
     signal(batch, onEvent) {
       if (access.act === null) return Promise.resolve(fail({reason: 'host-observe-only', host: access.name}));
@@ -102,6 +91,20 @@ function makeRemoteHost(
       return run(access.act, command, readSignalAnswer);
     },
   };
+
+  function look(script: (nonce: string) => string): Promise<Result<Transcript>> {
+    const nonce = newNonce();
+    const command: Command = {
+      command: probeCommand(access, limits.probeTimeoutMs),
+      stdin: `${probePrelude(access)}${script(nonce)}`,
+      nonce,
+      hostLimitMs: limits.probeTimeoutMs,
+      maxBytes: limits.probeMaxBytes,
+      look: true,
+      onLine: () => {},
+    };
+    return run(access.look, command, readProbeAnswer);
+  }
 
   async function run(
     credential: Credential,

@@ -10,6 +10,7 @@ import type {ReclaimRequest} from '../domain/request.ts';
 import type {Drift, RunEvent, RunPhase} from '../domain/run.ts';
 import type {Snapshot} from '../domain/snapshot.ts';
 
+import {type GrowingFile, NOTHING_WRITTEN, type Unread} from '../domain/writing.ts';
 /** Version of the JSON below; it grows when a reader of the old one would misread the new one. */
 export const EVENT_FORMAT = 1;
 
@@ -58,7 +59,9 @@ function completePlan(kept: Plan): Plan {
       ...target,
       family: target.family ?? {framework: null, rootPid: target.identity.pid},
     })),
-    kept: kept.kept.map((one) => ({...one, evidence: one.evidence ?? []})),
+    writing: kept.writing ?? NOTHING_WRITTEN,
+    longestGraceMs: kept.longestGraceMs ?? kept.graceMs,
+    kept: kept.kept.map((one) => ({...one, evidence: one.evidence ?? [], owners: one.owners ?? []})),
   };
 }
 
@@ -225,6 +228,12 @@ function outer<T>(fields: z.ZodRawShape): z.ZodType<T> {
 function problemOf(value: unknown): string | null {
   const kind = value !== null && typeof value === 'object' && 'kind' in value ? String(value.kind) : null;
   if (kind === null) return 'no event';
+  'still-writing': z.looseObject({
+    atMs,
+    files: z.array(z.looseObject({pid: z.number(), path: z.string()})) as unknown as z.ZodType<readonly GrowingFile[]>,
+    unread: z.array(z.looseObject({pid: z.number()})) as unknown as z.ZodType<readonly Unread[]>,
+    untilMs: z.number(),
+  }),
   if (!Object.hasOwn(EVENTS, kind)) return `unknown event kind ${JSON.stringify(kind)}`;
   const found = EVENTS[kind as RunEvent['kind']].safeParse(value);
   if (found.success) return null;

@@ -1,7 +1,14 @@
 /** The ladder: every single state by table, every walk by property. */
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {KILL_WATCH_MS, type LadderState, type LadderTarget, type Move, nextMove} from '../../src/domain/escalation.ts';
+import {
+  KILL_WATCH_MS,
+  type LadderState,
+  type LadderTarget,
+  type Move,
+  nextMove,
+  WRITING_STEP_MS,
+} from '../../src/domain/escalation.ts';
 import type {Observation} from '../../src/domain/order.ts';
 import type {TargetRole} from '../../src/domain/plan.ts';
 import type {GoChoice} from '../../src/domain/run.ts';
@@ -11,13 +18,24 @@ const ROLES: readonly TargetRole[] = ['server', 'leader', 'member'];
 const LEFT: readonly Observation[] = ['alive', 'stuck'];
 const OVER: readonly Observation[] = ['zombie', 'gone', 'replaced'];
 const GRACE_MS = 30_000;
+const LONGEST_MS = 600_000;
 
 function aRung(change: Partial<LadderTarget> & {readonly pid: number}): LadderTarget {
-  return {role: 'leader', takesTerm: true, attempts: [], seen: 'alive', excluded: false, ...change};
+  return {role: 'leader', takesTerm: true, attempts: [], seen: 'alive', mayWrite: false, excluded: false, ...change};
 }
 
 function aLadder(targets: readonly LadderTarget[], change: Partial<LadderState> = {}): LadderState {
-  return {targets, choice: 'terminate-then-kill', graceMs: GRACE_MS, memberDelayMs: 5_000, sinceTermMs: 0, ...change};
+  return {
+    targets,
+    choice: 'terminate-then-kill',
+    graceMs: GRACE_MS,
+    memberDelayMs: 5_000,
+    sinceTermMs: 0,
+    longestGraceMs: LONGEST_MS,
+    ranOnMs: 0,
+    writing: null,
+    ...change,
+  };
 }
 
 const signal = (name: Signal, pids: readonly number[], watchMs: number, last: boolean): Move => ({
@@ -122,6 +140,61 @@ describe('a workload', () => {
   });
 });
 
+describe('a target that may be in the middle of a file', () => {
+  const told = {attempts: ['SIGTERM'] as const, mayWrite: true};
+  const over = {sinceTermMs: GRACE_MS};
+  const one = aRung({pid: 500, ...told});
+  const idle = aRung({pid: 501, attempts: ['SIGTERM']});
+  const look = (...pids: readonly number[]): Move => ({do: 'look', pids});
+  const watch = (watchMs: number): Move => ({do: 'watch', watchMs, last: false});
+
+  it.each<[string, readonly LadderTarget[], Partial<LadderState>, Move]>([
+    ['is looked at before its kill', [one], {}, look(500)],
+    ['is looked at, and nobody else', [idle, one], {}, look(500)],
+    ['is killed once a look saw nothing grow', [one], {writing: new Set()}, kill],
+    ['is waited for while it writes', [one], {writing: new Set([500])}, watch(WRITING_STEP_MS)],
+    ['is looked at again after each wait', [one], {ranOnMs: WRITING_STEP_MS}, look(500)],
+    [
+      'is waited for no longer than the longest grace',
+      [one],
+      {ranOnMs: 565_000, writing: new Set([500])},
+      watch(5_000),
+    ],
+    ['is killed when that is over, writing or not', [one], {ranOnMs: 570_000, writing: new Set([500])}, kill],
+    ['is not even looked at then', [one], {ranOnMs: 570_000}, kill],
+    ['is killed on time by a grace that was typed', [one], {longestGraceMs: GRACE_MS}, kill],
+    ['is waited for by all the others', [idle, one], {writing: new Set([500])}, watch(WRITING_STEP_MS)],
+    [
+      'is of no concern once gone',
+      [idle, {...one, seen: 'gone'}],
+      {writing: new Set([500])},
+      signal('SIGKILL', [501], KILL_WATCH_MS, true),
+    ],
+    [
+      'is of no concern once refused',
+      [idle, {...one, excluded: true}],
+      {writing: new Set([500])},
+      signal('SIGKILL', [501], KILL_WATCH_MS, true),
+    ],
+    ['is killed once only', [{...one, attempts: ['SIGTERM', 'SIGKILL']}], {writing: new Set([500])}, stop],
+    ['is left alone by a go that ends at SIGTERM', [one], {choice: 'terminate-only'}, stop],
+    ['is looked at where it is deaf, too', [{...one, takesTerm: false, attempts: []}], {sinceTermMs: 0}, look(500)],
+    [
+      'that writes counts only if it was asked about',
+      [idle],
+      {writing: new Set([501])},
+      signal('SIGKILL', [501], KILL_WATCH_MS, true),
+    ],
+  ])('%s', (_, targets, change, move) => {
+    expect(nextMove(aLadder(targets, {...over, ...change}))).toEqual(move);
+  });
+
+  it('changes nothing before the grace is over', () => {
+    expect(nextMove(aLadder([{...one, attempts: []}], {writing: new Set([500])}))).toEqual(term(GRACE_MS, false));
+    expect(nextMove(aLadder([one], {sinceTermMs: 29_000, writing: new Set([500])}))).toEqual(watch(1_000));
+  });
+});
+
 interface Fate {
   readonly seen: Observation;
   readonly excluded: boolean;
@@ -133,7 +206,7 @@ const walks = fc.record({
   choice: fc.constantFrom<GoChoice>('terminate-then-kill', 'terminate-only'),
   graceMs: fc.nat(60_000),
   memberDelayMs: fc.nat(10_000),
-  targets: fc.array(fc.record({role: fc.constantFrom(...ROLES), takesTerm: fc.boolean()}), {
+  targets: fc.array(fc.record({role: fc.constantFrom(...ROLES), takesTerm: fc.boolean(), mayWrite: fc.boolean()}), {
     minLength: 1,
     maxLength: 5,
   }),
@@ -146,18 +219,37 @@ const walks = fc.record({
     }),
     {maxLength: 8},
   ),
+  longestGraceMs: fc.nat(120_000),
+  // What each look sees being written, by place among the targets; nothing any more after the last.
+  looks: fc.array(fc.subarray([0, 1, 2, 3, 4]), {maxLength: 20}),
   // The part of a watch that really passed: a lost connection cuts it short.
   passed: fc.constantFrom(0.4, 1),
 });
 
 it('whatever comes of each signal: gently before hard, once each, nobody who is over or refused, and an end', () => {
   fc.assert(
-    fc.property(walks, ({choice, graceMs, memberDelayMs, targets: written, fates, passed}) => {
+    fc.property(walks, ({choice, graceMs, longestGraceMs, memberDelayMs, targets: written, fates, looks, passed}) => {
       let targets: readonly LadderTarget[] = written.map((one, at) => aRung({pid: 500 + at, ...one}));
       let sinceTermMs = 0;
-      for (let step = 0; step < 60; step += 1) {
-        const move = nextMove({targets, choice, graceMs, memberDelayMs, sinceTermMs});
+      let ranOnFrom: number | null = null;
+      let nowMs = 0;
+      let looked = 0;
+      let writing: ReadonlySet<number> | null = null;
+      for (let step = 0; step < 120; step += 1) {
+        const ranOnMs = ranOnFrom === null ? 0 : nowMs - ranOnFrom;
+        const state = {targets, choice, graceMs, longestGraceMs, memberDelayMs, sinceTermMs, ranOnMs, writing};
+        const move = nextMove(state);
         if (move.do === 'stop') return checkEnd(targets, choice);
+        if (move.do === 'look') {
+          expect(writing).toBeNull();
+          for (const pid of move.pids) expect(targets.find((one) => one.pid === pid)).toMatchObject({mayWrite: true});
+          writing = new Set((looks[looked] ?? []).map((at) => 500 + at));
+          looked += 1;
+          if (writing.size > 0) ranOnFrom ??= nowMs;
+          continue;
+        }
+        if (move.do === 'signal' && move.signal === 'SIGKILL') checkPatience(state);
+        writing = null;
         if (move.do === 'signal') {
           checkSignal(move, targets, choice);
           if (move.signal === 'SIGKILL' && targets.some((one) => isLeft(one) && one.attempts.includes('SIGTERM')))
@@ -166,7 +258,9 @@ it('whatever comes of each signal: gently before hard, once each, nobody who is 
           const {pids, signal: name} = move;
           targets = targets.map((one) => (pids.includes(one.pid) ? {...one, attempts: [...one.attempts, name]} : one));
         }
-        sinceTermMs += Math.max(1, Math.ceil(move.watchMs * passed));
+        const passedMs = Math.max(1, Math.ceil(move.watchMs * passed));
+        sinceTermMs += passedMs;
+        nowMs += passedMs;
         targets = targets.map((one, at) => {
           const fate = fates.find((each) => each.step === step && each.at === at)?.fate;
           return fate === undefined || OVER.includes(one.seen)
@@ -179,6 +273,14 @@ it('whatever comes of each signal: gently before hard, once each, nobody who is 
     {numRuns: 500},
   );
 });
+
+/** Nobody is killed unlooked at, nor in the middle of a file, while the grace may run on. */
+function checkPatience({targets, writing, longestGraceMs, graceMs, ranOnMs}: LadderState): void {
+  const mayWrite = targets.filter((one) => isLeft(one) && one.mayWrite && !one.attempts.includes('SIGKILL'));
+  if (mayWrite.length === 0 || longestGraceMs - graceMs <= ranOnMs) return;
+  expect(writing).not.toBeNull();
+  expect(mayWrite.filter((one) => writing?.has(one.pid))).toEqual([]);
+}
 
 /** Everybody who is left had all that the go covers, and nobody more. */
 function checkEnd(targets: readonly LadderTarget[], choice: GoChoice): void {

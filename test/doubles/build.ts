@@ -18,6 +18,7 @@ import {
   type ProcessFacts,
   type Snapshot,
 } from '../../src/domain/snapshot.ts';
+import {NOTHING_WRITTEN, type Writing} from '../../src/domain/writing.ts';
 
 export const HOST = hostName('gpu-07');
 export const RUN = runId('7f3a00112233');
@@ -239,6 +240,7 @@ export function aPolicy(change: Partial<Policy> = {}): Policy {
     breakGlass: true,
     graceMs: 30_000,
     profilerGraceMs: 300_000,
+    writingGraceMs: 600_000,
     memberDelayMs: 5_000,
     approvalMs: 900_000,
     verifyMs: 120_000,
@@ -292,9 +294,10 @@ export function planFor(
   change: Partial<DiagnoseContext> & {
     readonly earlier?: readonly Snapshot[];
     readonly only?: ReadonlySet<number> | null;
+    readonly writing?: Writing;
   } = {},
 ): Plan {
-  const {earlier = [], only = null, ...context} = change;
+  const {earlier = [], only = null, writing = NOTHING_WRITTEN, ...context} = change;
   const whole = aContext(context);
   const made = makePlan({
     runId: RUN,
@@ -304,6 +307,7 @@ export function planFor(
     context: whole,
     earlier,
     only,
+    writing,
     nowMs: snapshot.takenAtMs,
   });
   if (!made.ok) throw new Error(`no plan: ${made.failure.reason}`);
@@ -369,7 +373,9 @@ export function aPlan(change: Partial<Plan> = {}): Plan {
       },
     ],
     graceMs: 30_000,
+    writing: NOTHING_WRITTEN,
     memberDelayMs: 5_000,
+    longestGraceMs: 600_000,
     verifyMs: 120_000,
     stalledMs: 10_000,
     ...change,

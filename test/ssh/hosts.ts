@@ -51,6 +51,8 @@ export function hostRunning(
     access: new Map([[access.name, access]]),
     scripts: {
       probe: (nonce) => `:\n${framed(nonce, 'probe')}`,
+      deep: (nonce) => `:\n${framed(nonce, 'deep')}`,
+      writes: (nonce) => `:\n${framed(nonce, 'writes')}`,
       signal: (nonce, frameNonce) => `#${frameNonce}\n${framed(nonce, 'signal')}#${frameNonce}\n`,
     },
     // Events of the tiny scripts: `@@NONCE beat UPTIME`.

@@ -2,9 +2,11 @@ import {randomBytes} from 'node:crypto';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, it} from 'vitest';
 import {parseSignal, parseSignalLine} from '../../src/domain/parse/signal-output.ts';
+import {deepScript} from '../../src/ssh/deep-script.ts';
 import {probeScript} from '../../src/ssh/probe-script.ts';
 import {makeRemoteHosts} from '../../src/ssh/remote-host.ts';
 import {signalScript} from '../../src/ssh/signal-script.ts';
+import {writesScript} from '../../src/ssh/writes-script.ts';
 import {accessTo, CLOCK, GPU_07} from './hosts.ts';
 import {batch, GPU, has, makeRig, order, type Rig} from './signal-rig.ts';
 import {HAS_SSHD, type Sshd, startSshd} from './sshd.ts';
@@ -26,7 +28,7 @@ describe.skipIf(!HAS_SSHD || !has('python3'))(
       const access = accessTo(sshd, {deviceFolder: rig.devices, extraPath: [join(rig.folder, 'fakes')]});
       return makeRemoteHosts({
         access: new Map([[GPU_07, access]]),
-        scripts: {probe: probeScript, signal: signalScript},
+        scripts: {probe: probeScript, deep: deepScript, writes: writesScript, signal: signalScript},
         parseSignalLine,
         newNonce: () => randomBytes(16).toString('hex'),
         clock: CLOCK,

@@ -6,6 +6,7 @@ import {planOf} from '../../domain/run-state.ts';
 import {plural, ranges, roughMemory, span} from '../../report/amounts.ts';
 import {freesMiB} from '../../report/plan-card.ts';
 import {plain} from '../escape.ts';
+import {graceWords} from '../../report/writing-words.ts';
 import {ACTION, type ActionId, buttonValue} from '../ids.ts';
 import {LIMITS} from '../limits.ts';
 
@@ -26,7 +27,7 @@ export function goButtons(run: Run): readonly types.ActionsBlock[] {
           accessibility_label: label(`Terminate, then kill -9: ${processes} on ${plan.host}`),
           confirm: confirm(
             `kill -9 ${processes} on ${plan.host}?`,
-            `${scope(plan)}. SIGTERM first${deafWords(plan)}; kill -9 after ${span(plan.graceMs)} for those that are left. Nothing else is signalled.`,
+            `${scope(plan)}. SIGTERM first${deafWords(plan)}; kill -9 after ${graceWords(plan)} for those that are left. Nothing else is signalled.`,
             'Terminate, then kill -9',
             'danger',
           ),

@@ -13,6 +13,7 @@ import {DRIFT_WORD} from '../../report/wording.ts';
 import {PHONE_COLUMNS, shortened} from '../../report/wrapped.ts';
 import {mrkdwn} from '../escape.ts';
 import {failureText} from './failure-text.ts';
+import {stillWritingLines} from '../../report/writing-words.ts';
 import {codeSections, type Message, messageOf, section} from './message.ts';
 import {mention, mentionOfId, mentions, shortId, timed} from './people.ts';
 import {slackWords} from './slack-words.ts';
@@ -62,6 +63,8 @@ export function threadReplies(run: Run, event: RunEvent, thread: ThreadContext =
     }
     case 'link-lost':
       return [say(failureText(event.failure, 600))];
+    case 'still-writing':
+      return [lined('kill -9 is due', stillWritingLines(event))];
     case 'closed':
       return report(run, event);
     case 'noted':
