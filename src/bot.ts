@@ -11,6 +11,7 @@ import {makeEngine} from './engine/engine.ts';
 import type {Clock, Engine, RunStore} from './engine/ports.ts';
 import {type Logger, makeLogger} from './log.ts';
 import {failureSentence} from './report/failure-sentence.ts';
+import {keepLaterLooks} from './schedule/later-looks.ts';
 import {makeSlackBot, type SlackBot} from './slack/bot.ts';
 import {serveHealth} from './slack/health.ts';
 import {probeScript} from './ssh/probe-script.ts';
@@ -24,6 +25,8 @@ import {systemClock} from './system-clock.ts';
 
 /** Expired plans are closed and dead programs' runs taken up so often. */
 const RECOVER_EVERY_MS = 5_000;
+/** Runs that the terminal closed are found so often. */
+const LOOKS_EVERY_MS = 5_000;
 const FLUSH_EVERY_MS = 3_000;
 const DRAIN_MS = 20_000;
 /** As the manifest has it. */
@@ -90,6 +93,13 @@ async function work(config: Config, slack: SlackSettings, store: RunStore, logge
     const recovered = await engine.recover();
     if (!recovered.ok) logger.error({failure: recovered.failure}, 'open runs could not be looked through');
   }).catch(ending.bug);
+  const looking = keepLaterLooks({
+    engine,
+    clock,
+    log: logger,
+    everyMs: LOOKS_EVERY_MS,
+    over: ending.signal,
+  }).catch(ending.bug);
   void repeat(clock, FLUSH_EVERY_MS, ending.signal, () => bot.flush()).catch(ending.bug);
   void bot
     .start(engine)
@@ -104,6 +114,7 @@ async function work(config: Config, slack: SlackSettings, store: RunStore, logge
   await bot.stop(code === EXIT.done ? DRAIN_MS : 0);
   health?.close();
   await remote.close();
+  await looking;
   ending.release();
   return code;
 }

@@ -21,6 +21,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   config: {rooms: ['domain', 'secret.ts'], outside: ['zod', 'yaml', 'node:*']},
   ssh: {rooms: ['domain', 'engine/ports.ts', 'secret.ts'], outside: ['ssh2', 'node:*']},
   store: {rooms: ['domain', 'engine/ports.ts'], outside: ['kysely', '@photostructure/sqlite', 'zod', 'node:*']},
+  schedule: {rooms: ['domain', 'engine/ports.ts'], outside: []},
   slack: {rooms: ['domain', 'engine/ports.ts', 'report', 'secret.ts'], outside: ['@slack/bolt', 'zod', 'node:*']},
   cli: {rooms: ['domain', 'engine/ports.ts', 'report'], outside: ['node:*']},
   'system-clock.ts': {rooms: ['engine/ports.ts'], outside: ['node:timers/promises']},

@@ -1,10 +1,12 @@
 /** Domain values as the plain JSON of --json: stable names, MiB and ms in the keys. */
 import type {Diagnosis} from '../domain/diagnosis.ts';
+import {owedLooks} from '../domain/later-look.ts';
 import type {Outcome} from '../domain/outcome.ts';
 import type {Plan} from '../domain/plan.ts';
 import {redactWords} from '../domain/redact.ts';
 import {titleOf} from '../domain/roles.ts';
 import type {Run} from '../domain/run.ts';
+import {timeToFree} from '../domain/time-to-free.ts';
 import type {Recovered} from '../engine/ports.ts';
 import {confirmText} from './confirm.ts';
 
@@ -54,6 +56,8 @@ export function runJson(run: Run): Readonly<Record<string, unknown>> {
     phase: run.phase,
     createdAtMs: run.createdAtMs,
     outcome: outcomeOf(run),
+    timeToFree: timeToFree(run),
+    looksAgainAtMs: owedLooks(run).map((look) => look.dueAtMs),
     events: run.events.map((event) =>
       'snapshot' in event
         ? {

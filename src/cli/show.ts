@@ -6,6 +6,7 @@ import {clockTime, dateTime, plural, span} from '../report/amounts.ts';
 import {beforeAfterTable, outcomeLines, outcomeTitle} from '../report/before-after.ts';
 import {failureSentence} from '../report/failure-sentence.ts';
 import {planLines, planTitle} from '../report/plan-card.ts';
+import {looksAgainLine, noteEntry} from '../report/return-lines.ts';
 import {safeLine} from '../report/safe-text.ts';
 import {DRIFT_WORD, OUTCOME_WORD, RESULT_WORD, SEEN_WORD} from '../report/wording.ts';
 import {confirmText} from './confirm.ts';
@@ -40,7 +41,7 @@ export async function show(asked: CliContext, words: readonly string[]): Promise
     return EXIT.done;
   }
   context.terminal.print(runLine(run), '');
-  for (const event of run.events) context.terminal.print(...eventLines(event));
+  for (const event of run.events) context.terminal.print(...eventLines(run, event));
   const outcome = outcomeOf(run);
   if (outcome !== null) printOutcome(context, run, outcome);
   const planned = run.phase === 'awaiting-go' ? run.events.findLast((event) => event.kind === 'planned') : undefined;
@@ -53,11 +54,13 @@ export async function show(asked: CliContext, words: readonly string[]): Promise
 }
 
 export function printOutcome(context: CliContext, run: Run, outcome: Outcome): void {
+  const again = looksAgainLine(run);
   context.terminal.print(
     '',
     outcomeTitle(run, outcome),
     ...beforeAfterTable(outcome),
     ...outcomeLines(run, outcome),
+    ...(again === null ? [] : [again]),
     `run ${run.id.slice(0, 6)}`,
   );
 }
@@ -70,7 +73,7 @@ function runLine(run: Run): string {
 }
 
 /** One event as lines; memory samples are left to the table. */
-function eventLines(event: RunEvent): readonly string[] {
+function eventLines(run: Run, event: RunEvent): readonly string[] {
   const at = clockTime(event.atMs);
   const say = (text: string): readonly string[] => [`${at}  ${text}`];
   switch (event.kind) {
@@ -144,6 +147,6 @@ function eventLines(event: RunEvent): readonly string[] {
         `closed: ${OUTCOME_WORD[event.outcome.word]}${event.outcome.freedAfterMs === null ? '' : `, free after ${span(event.outcome.freedAfterMs)}`}`,
       );
     case 'noted':
-      return say(safeLine(event.note));
+      return noteEntry(run, event).flatMap(say);
   }
 }

@@ -3,6 +3,7 @@ import type {ProcessFacts, Snapshot} from './snapshot.ts';
 
 const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'fish', 'ksh', 'mksh', 'tcsh', 'csh', 'ash', 'busybox', 'rbash']);
 const MULTIPLEXERS = new Set(['tmux', 'screen', 'byobu', 'zellij', 'dtach', 'abduco', 'mosh-server']);
+const LOGINS = new Set(['sshd', 'sshd-session', 'login', 'su', 'sudo', 'doas', 'dropbear', 'telnetd']);
 const SUPERVISORS = new Set([
   'systemd',
   'init',
@@ -67,6 +68,17 @@ export function isEnvironment(process: ProcessFacts): boolean {
     // The kernel sets a script's comm to its file's name (execve(2)).
     (INTERPRETER.test(name) && SCRIPTS.test(process.comm))
   );
+}
+
+/** sh, bash and their kind, by the program file. */
+export function isShell(process: ProcessFacts): boolean {
+  return SHELLS.has(programName(process));
+}
+
+/** Lets a person in: what stands below one was typed by somebody, or could have been. */
+export function opensTerminals(process: ProcessFacts): boolean {
+  const name = programName(process);
+  return LOGINS.has(name) || MULTIPLEXERS.has(name.replace(/:.*$/, ''));
 }
 
 /** Leads a session that strangers may share: a login shell, a multiplexer, PID 1, or a leader that is no more and so unknown. */

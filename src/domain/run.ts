@@ -1,6 +1,7 @@
 /** A run: one request on one host, from the survey to its outcome. A stream of events; the state is their fold. */
 import type {Failure} from './failure.ts';
 import type {HostName} from './host.ts';
+import type {Note} from './later-look.ts';
 import type {Observation, OrderResult} from './order.ts';
 import type {Outcome} from './outcome.ts';
 import type {Person} from './person.ts';
@@ -98,7 +99,6 @@ export type RunEvent =
       readonly how: 'expected' | 'stalled' | 'timed-out' | 'unreadable';
       readonly uptimeMs: number;
     }
-  /** The exec of a rung was lost; its signals may have gone out, or may yet until the uptime has passed. */
   /** kill -9 is due and waits: these files still grow, or this could not be read. Each is told once. */
   | {
       readonly kind: 'still-writing';
@@ -108,6 +108,7 @@ export type RunEvent =
       /** When kill -9 is sent all the same, epoch ms. */
       readonly untilMs: number;
     }
+  /** The exec of a rung was lost; its signals may have gone out, or may yet until the uptime has passed. */
   | {readonly kind: 'link-lost'; readonly atMs: number; readonly failure: Failure}
   | {
       readonly kind: 'looked-again';

@@ -1,5 +1,6 @@
 /** Appending to a run: one transaction with the message it owes, then told to whoever listens. */
 import {type Failure, fail, ok, type Result} from '../domain/failure.ts';
+import {hasSignalled, nextLookAtMs} from '../domain/later-look.ts';
 import type {Outcome, OutcomeWord} from '../domain/outcome.ts';
 import type {Run, RunEvent, RunPhase} from '../domain/run.ts';
 import type {EngineDeps} from './deps.ts';
@@ -22,6 +23,7 @@ export async function commit(
     outbox: owed(run, events),
     // Whoever was taken for dead and replaced can't add to the run any more. A waiting run is nobody's.
     ...(unleased === true ? {} : {owner: deps.owner}),
+    ...(phase === 'closed' ? {nextLookAtMs: nextLookAtMs({...run, events: [...run.events, ...events]})} : {}),
     ...append,
   });
   if (result.ok) {
@@ -43,7 +45,10 @@ export async function close(
   before: readonly RunEvent[] = [],
 ): Promise<Result<Run>> {
   const atMs = deps.clock.now();
-  return commit(deps, run, 'closed', [...before, {kind: 'closed', atMs, outcome}], {releaseLease: true});
+  const signalled = hasSignalled({...run, events: [...run.events, ...before]});
+  const {lookAgainMs} = deps.policy;
+  const looks = signalled && lookAgainMs.length > 0 ? {lookAgainMs} : {};
+  return commit(deps, run, 'closed', [...before, {kind: 'closed', atMs, outcome, ...looks}], {releaseLease: true});
 }
 
 /** An outcome that no look stands behind: nothing was measured. */
@@ -54,7 +59,7 @@ export function bareOutcome(word: OutcomeWord, because: Failure | null): Outcome
 /** Messages that must reach people even if this program dies right after the commit. */
 export function owed(run: Run, events: readonly RunEvent[]): readonly OutboxRow[] {
   return events.flatMap((event, at) =>
-    event.kind === 'planned' || event.kind === 'approved' || event.kind === 'closed'
+    event.kind === 'planned' || event.kind === 'approved' || event.kind === 'closed' || event.kind === 'noted'
       ? [
           {
             key: `${run.id}:${run.version + 1}:${at}:${event.kind}`,

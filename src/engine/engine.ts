@@ -5,11 +5,15 @@ import {choose} from './choose.ts';
 import {approve, cancel, deny, expire, pause, resume} from './decide.ts';
 import type {EngineDeps, GivenDeps} from './deps.ts';
 import {execute} from './execute.ts';
+import {lookLater, stopLooking} from './look-later.ts';
 import type {Engine} from './ports.ts';
 import {propose} from './propose.ts';
 import {recover} from './recover.ts';
 import {survey} from './survey.ts';
 import {makeTurns} from './turns.ts';
+
+/** Of what is owed, the soonest. */
+const LOOKS_AT_ONCE = 20;
 
 export function makeEngine(given: GivenDeps): Engine {
   const deps: EngineDeps = {...given, turns: makeTurns(given.clock)};
@@ -31,6 +35,9 @@ export function makeEngine(given: GivenDeps): Engine {
     resume: (person) => guard(() => resume(deps, person)),
     paused: () => guard(async () => ok(await deps.store.paused())),
     recover: () => guard(async () => ok(await recover(deps))),
+    laterLooks: () => guard(async () => ok(await deps.store.laterLooks(LOOKS_AT_ONCE))),
+    lookLater: (id, how) => guard(() => lookLater(deps, id, how)),
+    stopLooking: (run, person) => guard(() => stopLooking(deps, run, person)),
     recent: (limit) => guard(async () => ok(await deps.store.recent(limit))),
     find: (prefix) =>
       guard(async () => {

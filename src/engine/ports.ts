@@ -64,6 +64,8 @@ export interface Append {
   readonly owner?: LeaseOwner;
   /** Lets go of the lease in the same commit. */
   readonly releaseLease?: boolean;
+  /** Epoch ms of the next look that the closed run is owed; null: none any more. Left out: as it was. */
+  readonly nextLookAtMs?: number | null;
 }
 
 export type AppendResult =
@@ -91,6 +93,14 @@ export interface Card {
   readonly ts: string;
 }
 
+/** A look at a closed run's host that is still owed. */
+export interface DueLook {
+  readonly runId: RunId;
+  readonly host: HostName;
+  /** Epoch ms. */
+  readonly dueAtMs: number;
+}
+
 export interface RunStore {
   /** Opens a run; refused while another run on that host is open. Takes the lease for `owner`. */
   open(run: {
@@ -109,6 +119,8 @@ export interface RunStore {
   /** Newest first, without their snapshots' weight being anybody's concern. */
   recent(limit: number): Promise<readonly Run[]>;
   openRunOn(host: HostName): Promise<Run | null>;
+  /** The next look of each closed run that is owed one, soonest first. */
+  laterLooks(limit: number): Promise<readonly DueLook[]>;
   /** How many runs of this person since `sinceMs` are open or had a go, and when the oldest of them was asked for. */
   countBy(requester: string, sinceMs: number): Promise<{readonly count: number; readonly oldestAtMs: number | null}>;
 
@@ -251,6 +263,15 @@ export interface Engine {
   resume(person: Person): Promise<Result<null>>;
   paused(): Promise<Result<{readonly by: string; readonly atMs: number} | null>>;
   recover(): Promise<Result<readonly Recovered[]>>;
+  /** Which looks closed runs are owed and when, soonest first: by whichever program they were closed. */
+  laterLooks(): Promise<Result<readonly DueLook[]>>;
+  /**
+   * Makes the look of a closed run that is due by now, once for all that were missed, and adds to the run what it found.
+   * `late`: it came due while nobody was there. Once `over` is aborted a look that fails is not noted: it stays owed.
+   */
+  lookLater(id: RunId, how: {readonly late: boolean; readonly over?: AbortSignal}): Promise<Result<Run>>;
+  /** No later look at this run any more. Anybody may. */
+  stopLooking(run: Run, person: Person): Promise<Result<Run>>;
   recent(limit: number): Promise<Result<readonly Run[]>>;
   /** The one run whose id starts with `prefix`; `run-unknown` if none or several do. */
   find(prefix: string): Promise<Result<Run>>;

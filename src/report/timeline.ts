@@ -4,6 +4,7 @@ import type {Run, RunEvent} from '../domain/run.ts';
 import {clockTime, plural, span} from './amounts.ts';
 import {failureSentence} from './failure-sentence.ts';
 import {planTitle} from './plan-card.ts';
+import {noteEntry} from './return-lines.ts';
 import {CHOICE_WORD} from './run-state-line.ts';
 import {rungLines} from './rung-lines.ts';
 import {safeLine} from './safe-text.ts';
@@ -45,9 +46,9 @@ function said(run: Run, event: RunEvent): readonly string[] {
       return rungLines(run, event);
     case 'settled':
       return [SETTLED[event.how]];
-    case 'link-lost':
     case 'still-writing':
       return stillWritingLines(event);
+    case 'link-lost':
     case 'failed':
       return [safeLine(failureSentence(event.failure), 300)];
     case 'looked-again':
@@ -57,7 +58,7 @@ function said(run: Run, event: RunEvent): readonly string[] {
         `closed: ${OUTCOME_WORD[event.outcome.word]}${event.outcome.freedAfterMs === null ? '' : `, free after ${span(event.outcome.freedAfterMs)}`}`,
       ];
     case 'noted':
-      return [safeLine(event.note)];
+      return noteEntry(run, event);
     case 'signal-intended':
     case 'seen':
     case 'memory':

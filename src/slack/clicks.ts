@@ -35,6 +35,7 @@ export async function onClick(desk: Desk, asker: Asker, click: Click): Promise<v
   await knowCard(desk, asker, run, click);
   const who = await desk.people.identify(asker.user, asker.team);
   if (click.actionId === ACTION.stop) return stop(desk, asker, who, run);
+  if (click.actionId === ACTION.stopLooking) return stopLooking(desk, asker, who, run);
   const over = decided(run);
   if (over !== null) return answer(desk, asker, failureMessage(over));
 
@@ -91,6 +92,14 @@ async function stop(desk: Desk, asker: Asker, who: Identified, run: Run): Promis
     asker,
     sentence(`Run ${shortId(run)} stops before its next signal; what was sent is sent. Its thread tells how it ends.`),
   );
+}
+
+/** Anyone may: it only looks. The card then says who. */
+async function stopLooking(desk: Desk, asker: Asker, who: Identified, run: Run): Promise<void> {
+  const stopped = await desk.engine.stopLooking(run, who.person);
+  if (!stopped.ok) return answer(desk, asker, failureMessage(stopped.failure));
+  if (stopped.value.version === run.version)
+    return answer(desk, asker, sentence(`Nothing more is looked at for run ${shortId(run)}.`));
 }
 
 /** A card whose posting we never heard the end of is adopted; a double of the card that counts is taken away. */

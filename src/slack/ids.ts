@@ -8,6 +8,7 @@ export const ACTION = {
   choose: 'choose',
   leave: 'leave',
   stop: 'stop',
+  stopLooking: 'stop_looking',
   /** Value: a host name. Only opens a card. */
   propose: 'propose',
 } as const;

@@ -19,6 +19,7 @@ export async function commitStep(
     readonly openApproval?: Append['openApproval'];
     readonly machine?: Append['machine'];
     readonly releaseLease?: boolean;
+    readonly nextLookAtMs?: number | null;
   },
 ): Promise<void> {
   if (row.phase === 'closed' && step.phase !== 'closed') {
@@ -32,6 +33,7 @@ export async function commitStep(
       version,
       ...(step.machine && {boot_id: step.machine.bootId, pid_namespace: step.machine.pidNamespace}),
       ...(step.releaseLease && NO_LEASE),
+      ...(step.nextLookAtMs !== undefined && {next_look_ms: step.nextLookAtMs}),
     })
     .where('id', '=', row.id)
     .where('version', '=', row.version)

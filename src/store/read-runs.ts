@@ -5,6 +5,7 @@ import type {HostName} from '../domain/host.ts';
 import {hostName} from '../domain/host.ts';
 import type {Run, RunEvent, RunId} from '../domain/run.ts';
 import {runId} from '../domain/run.ts';
+import type {DueLook} from '../engine/ports.ts';
 import {decodeEvent, decodePhase} from './run-codec.ts';
 import type {EventRow, RunRow, Schema} from './schema.ts';
 import {StoreError} from './store-error.ts';
@@ -49,6 +50,18 @@ export async function recentRuns(reader: Reader, limit: number): Promise<readonl
 export async function openRunOn(reader: Reader, host: HostName): Promise<Run | null> {
   const runs = await readRuns(reader, (query) => query.where('host', '=', host).where('phase', '<>', 'closed'));
   return runs[0] ?? null;
+}
+
+/** Without the runs themselves: this is asked every few seconds. */
+export async function laterLooks({db}: Reader, limit: number): Promise<readonly DueLook[]> {
+  const rows = await db
+    .selectFrom('runs')
+    .select(['id', 'host', 'next_look_ms'])
+    .where('next_look_ms', 'is not', null)
+    .orderBy('next_look_ms')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({runId: runId(row.id), host: hostName(row.host), dueAtMs: Number(row.next_look_ms)}));
 }
 
 /** The open run on that machine, under whatever name it was asked for. */

@@ -1,6 +1,7 @@
 /** Run events to JSON and back. What can't be read is never dropped: half a run would be a lie about what was signalled. */
 import {z} from 'zod';
 import type {Failure} from '../domain/failure.ts';
+import type {Note} from '../domain/later-look.ts';
 import type {Observation, OrderResult} from '../domain/order.ts';
 import type {Outcome, OutcomeWord} from '../domain/outcome.ts';
 import type {Person} from '../domain/person.ts';
@@ -173,6 +174,20 @@ const snapshot = outer<Snapshot>({
   processes: z.array(z.looseObject({pid: z.number()})),
 });
 const failure = outer<Failure>({reason: z.string()});
+const looked = {afterMs: z.number(), last: z.boolean(), late: z.boolean()};
+const note = z.union([
+  outer<Extract<Note, {what: 'compared'}>>({
+    what: z.literal('compared'),
+    ...looked,
+    returns: z.array(z.unknown()),
+    starts: z.array(z.unknown()),
+    unseenGpus: z.array(z.number().nullable()),
+    fullSight: z.boolean(),
+  }),
+  outer<Extract<Note, {what: 'other-machine'}>>({what: z.literal('other-machine'), ...looked}),
+  outer<Extract<Note, {what: 'no-look'}>>({what: z.literal('no-look'), ...looked, failure}),
+  outer<Extract<Note, {what: 'stopped'}>>({what: z.literal('stopped'), by: z.string()}),
+]);
 const outcome = outer<Outcome>({word: outcomeWord, gpus: z.array(z.unknown()), survivors: z.array(z.unknown())});
 
 /** One schema a kind: a new member of RunEvent fails to compile until it can be read. */
@@ -215,8 +230,10 @@ const EVENTS: {readonly [K in RunEvent['kind']]: z.ZodType<Omit<Extract<RunEvent
   'link-lost': z.looseObject({atMs, failure}),
   'looked-again': z.looseObject({atMs, snapshot: snapshot.nullable(), failure: failure.nullable()}),
   failed: z.looseObject({atMs, failure}),
-  closed: z.looseObject({atMs, outcome}),
-  noted: z.looseObject({atMs, note: z.string()}),
+  closed: z.looseObject({atMs, outcome, lookAgainMs: z.array(z.number()).optional()}) as z.ZodType<
+    Omit<Extract<RunEvent, {kind: 'closed'}>, 'kind'>
+  >,
+  noted: z.looseObject({atMs, note}),
 };
 
 /** Objects with at least these fields; everything else in them is kept as it is. */

@@ -7,7 +7,7 @@ import {decide} from './decide.ts';
 import {leaseOf, releaseLease, takeLease} from './leases.ts';
 import {baselines, keepLook, looksAt, noteBaseline} from './looks.ts';
 import {markPosted, pendingOutbox} from './outbox.ts';
-import {countRunsBy, findRuns, loadRun, openRunOn, openRuns, recentRuns} from './read-runs.ts';
+import {countRunsBy, findRuns, laterLooks, loadRun, openRunOn, openRuns, recentRuns} from './read-runs.ts';
 import type {Schema} from './schema.ts';
 import {appendToRun, openRun} from './write-runs.ts';
 
@@ -22,6 +22,7 @@ export function makeRunStore(db: Kysely<Schema>, path: string): RunStore {
     openRuns: () => openRuns(reader),
     recent: (limit) => recentRuns(reader, limit),
     openRunOn: (host) => openRunOn(reader, host),
+    laterLooks: (limit) => laterLooks(reader, limit),
     countBy: (requester, sinceMs) => countRunsBy(reader, requester, sinceMs),
     decide: (decision) => decide(reader, decision),
     leaseOf: (id) => leaseOf(reader, id),

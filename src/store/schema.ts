@@ -38,6 +38,8 @@ export interface RunRow extends LeaseColumns {
   readonly pid_namespace: string | null;
   readonly stop_by: string | null;
   readonly stop_at_ms: number | null;
+  /** When the closed run's host is to be looked at next; null: not at all. */
+  readonly next_look_ms: number | null;
 }
 
 /** All null: nobody works on the run. */
@@ -128,4 +130,8 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     `create unique index one_run_a_card on cards (channel, ts)`,
   ],
   [`alter table cards add column told bigint not null default 0`],
+  [
+    `alter table runs add column next_look_ms bigint`,
+    `create index runs_owed_a_look on runs (next_look_ms) where next_look_ms is not null`,
+  ],
 ];

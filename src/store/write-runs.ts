@@ -26,6 +26,7 @@ export async function openRun({db, path}: Reader, run: Parameters<RunStore['open
             pid_namespace: null,
             stop_by: null,
             stop_at_ms: null,
+            next_look_ms: null,
             ...leaseColumns(owner),
           })
           .execute();

@@ -122,7 +122,7 @@ describe('the state of a run', () => {
 
   it('keeps an outcome whatever is added later', () => {
     expect(outcomeOf(run(requested))).toBeNull();
-    const later: RunEvent = {kind: 'noted', atMs: 99, note: 'unit vllm@2 is back'};
+    const later: RunEvent = {kind: 'noted', atMs: 99, note: {what: 'stopped', by: 'os:anna'}};
     expect(outcomeOf(run(requested, closed, later))?.word).toBe('reclaimed');
   });
 });

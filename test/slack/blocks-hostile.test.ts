@@ -50,6 +50,8 @@ const WORDS: readonly OutcomeWord[] = [
 ];
 
 /** A run with this text wherever a host or a person could have put some. */
+const LOOKED = {afterMs: 60_000, last: true, late: true};
+
 function poisoned(text: string, word: OutcomeWord | null): Run {
   const plan: Plan = {
     ...ghostPlan(),
@@ -102,7 +104,33 @@ function poisoned(text: string, word: OutcomeWord | null): Run {
     'closed',
     ...events,
     {kind: 'closed', atMs: AT, outcome: anOutcome(word, {gpus, survivors, because, freedAfterMs: 3})},
-    {kind: 'noted', atMs: AT, note: text},
+    {kind: 'noted', atMs: AT, note: {what: 'stopped', by: text}},
+    {kind: 'noted', atMs: AT, note: {...LOOKED, what: 'no-look', failure: because}},
+    {
+      kind: 'noted',
+      atMs: AT,
+      note: {
+        ...LOOKED,
+        what: 'compared',
+        returns: [
+          {by: 'ghost', known: false, pid: 7, startTicks: '1', name: text, gpus: [0], MiB: 3},
+          {
+            by: 'restart',
+            known: false,
+            supervisor: {kind: 'unit', name: text, pid: null, stopCommand: text},
+            pids: [8],
+            name: text,
+            gpus: [],
+            MiB: null,
+          },
+        ],
+        starts: [
+          {pid: 9, startTicks: '2', name: text, ownership: {person: text, uid: 1, by: 'uid'}, gpus: [1], MiB: 4},
+        ],
+        unseenGpus: [null],
+        fullSight: false,
+      },
+    },
   );
   return {...closed, host};
 }

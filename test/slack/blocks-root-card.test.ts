@@ -4,7 +4,7 @@ import type {OutcomeWord} from '../../src/domain/outcome.ts';
 import type {RunEvent} from '../../src/domain/run.ts';
 import type {KnownBlock, Message} from '../../src/slack/blocks/message.ts';
 import {rootCard} from '../../src/slack/blocks/root-card.ts';
-import {readButtonValue} from '../../src/slack/ids.ts';
+import {ACTION, readButtonValue} from '../../src/slack/ids.ts';
 import {ANNA, aPlan, RUN} from '../doubles/build.ts';
 import {codeLinesIn, expectSafe} from './blocks-hostile-text.ts';
 import {
@@ -17,11 +17,13 @@ import {
   ghostPlan,
   gpuChanges,
   killed,
+  laterNote,
   planned,
   reclaimedRun,
   requested,
   runOf,
   surveyed,
+  UNIT_IS_BACK,
 } from './blocks-runs.ts';
 
 const waitingRun = runOf('awaiting-go', requested, surveyed, planned(ghostPlan()));
@@ -210,7 +212,8 @@ describe('the card of a run that is over', () => {
       Asked by <@U0ANNA>: prod at 9
       Go by <@U0BOB> at <!date^1700000070^{time_secs}|2023-11-14 22:14:30 UTC>, SIGTERM, then kill -9
       Surviving targets: none · settled 0.4 s after the last signal
-      GPUs free now: 7 of 8; 8-GPU start not possible: GPU 6
+      Blocks a start: PID 250331 train.py (bo) on GPU 6, 21,630 MiB
+      GPUs free now: 7 of 8; 8-GPU start not possible: GPU 6 (bo)
       \`/gpu reclaim gpu-07 match=vllm\`
       Run 7f3a00 · since <!date^1700000000^{date_short} {time_secs}|2023-11-14 22:13:20 UTC> · by hand: \`gpu-reclaim show 7f3a00\`"
     `);
@@ -267,12 +270,33 @@ describe('the card of a run that is over', () => {
 
   it('keeps its last word: later looks add a line', () => {
     const before = rootCard(reclaimedRun(), CARD).text.split('\n');
-    const note: RunEvent = {kind: 'noted', atMs: AT + 170_000, note: 'returned at +90 s: unit vllm@2'};
+    const note = laterNote({last: false, returns: [{...UNIT_IS_BACK, gpus: [], MiB: null}]}, AT + 170_000);
     const after = rootCard(runOf('closed', ...reclaimedRun().events, note), CARD).text.split('\n');
     expect(after.filter((line) => !before.includes(line))).toEqual([
-      'Later, <!date^1700000170^{time_secs}|2023-11-14 22:16:10 UTC>: returned at +90 s: unit vllm@2',
+      'Later, <!date^1700000170^{time_secs}|2023-11-14 22:16:10 UTC>: returned at +90 s: unit vllm@2.service started vllm.entrypoints again, PID 812-813, no GPU yet; it stops with: systemctl stop vllm@2.service',
     ]);
     expect(before.filter((line) => !after.includes(line))).toEqual([]);
+  });
+
+  it('says when it is looked at again, lets that be stopped, and says once that nothing came back', () => {
+    const looking = reclaimedRun().events.map((event) =>
+      event.kind === 'closed' ? {...event, lookAgainMs: [60_000, 600_000]} : event,
+    );
+    const shown = (...notes: readonly RunEvent[]) => rootCard(runOf('closed', ...looking, ...notes), CARD);
+    const first = laterNote({afterMs: 60_000, last: false}, AT + 140_000);
+    expect(shown().text).toContain(
+      'Looks again <!date^1700000140^{time_secs}|2023-11-14 22:15:40 UTC>, <!date^1700000680^{time_secs}|2023-11-14 22:24:40 UTC>',
+    );
+    expect(JSON.stringify(shown().blocks)).toContain(ACTION.stopLooking);
+    expect(shown(first).text).toContain('Looks again <!date^1700000680^');
+    expect(shown(first).text).not.toMatch(/Later,|came back/);
+    const done = shown(first, laterNote());
+    expect(done.text).toMatch(/Later, .*: nothing came back by \+10 m$/m);
+    expect(done.text).not.toContain('Looks again');
+    expect(JSON.stringify(done.blocks)).not.toContain(ACTION.stopLooking);
+    const stopped = shown({kind: 'noted', atMs: AT + 90_000, note: {what: 'stopped', by: 'slack:U0BOB'}});
+    expect(stopped.text).toContain('later looks stopped by <@U0BOB>');
+    expect(stopped.text).not.toContain('Looks again');
   });
 });
 

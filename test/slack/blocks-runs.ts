@@ -1,7 +1,9 @@
 /** Runs in every phase and with every outcome, for cards and threads. Slack ids stand for people. */
+import type {Note} from '../../src/domain/later-look.ts';
 import type {GpuChange, Outcome, OutcomeWord} from '../../src/domain/outcome.ts';
 import type {Person} from '../../src/domain/person.ts';
 import type {Kept, Plan} from '../../src/domain/plan.ts';
+import type {Return} from '../../src/domain/return.ts';
 import type {Run, RunEvent, RunPhase} from '../../src/domain/run.ts';
 import type {CardContext} from '../../src/slack/blocks/root-card.ts';
 import {aPlan, aRequest, aRun, aSnapshot, aTarget, MACHINE, uuidOf} from '../doubles/build.ts';
@@ -157,6 +159,34 @@ export function killed(): readonly RunEvent[] {
     {kind: 'seen', atMs: AT + 72_100, pid: 244_199, observation: 'gone', uptimeMs: 572_092},
   ];
 }
+
+type Compared = Extract<Note, {what: 'compared'}>;
+
+/** A look ten minutes after the close that found nothing, unless said otherwise. */
+export function laterNote(change: Partial<Compared> = {}, atMs = AT + 680_000): EventOf<'noted'> {
+  const note: Note = {
+    what: 'compared',
+    afterMs: 600_000,
+    last: true,
+    late: false,
+    returns: [],
+    starts: [],
+    unseenGpus: [],
+    fullSight: true,
+    ...change,
+  };
+  return {kind: 'noted', atMs, note};
+}
+
+export const UNIT_IS_BACK: Return = {
+  by: 'restart',
+  known: false,
+  supervisor: {kind: 'unit', name: 'vllm@2.service', pid: null, stopCommand: 'systemctl stop vllm@2.service'},
+  pids: [812, 813],
+  name: 'vllm.entrypoints',
+  gpus: [0, 1],
+  MiB: 193_688,
+};
 
 /** The design's example, over: 7 of 8 free. */
 export function reclaimedRun(): Run {

@@ -11,15 +11,18 @@ import {
   approved,
   CARD,
   closedAs,
+  type EventOf,
   GOER,
   ghostPlan,
   gpuChanges,
   killed,
+  laterNote,
   planned,
   reclaimedRun,
   requested,
   runOf,
   surveyed,
+  UNIT_IS_BACK,
 } from './blocks-runs.ts';
 
 const waitingRun = runOf('awaiting-go', requested, surveyed, planned(ghostPlan()));
@@ -61,9 +64,13 @@ describe('the first plan', () => {
           with the device files open: the driver
           still bills the dead PID, and the
           memory ends only with this one.
+        May be done: SIGTERM, then kill -9 of
+          this one; the dead PID cannot be
+          signalled.
       ☐ PID 250331 train.py
         in use, kept · bo · up 3 d · GPU 6,
           21,630 MiB
+        Next: ask its owner.
       🔒 PID 1200 nvidia-persistenced
         protected · bo · up 60 s
       A go is needed: <!subteam^S0ONCALL>, <@U0BOB>"
@@ -212,7 +219,8 @@ describe('the outcome', () => {
       Verified free 0.4 s after the last signal
       Surviving targets: none
       Kept alive: 250331 train.py, 1200 nvidia-persiste…
-      GPUs free now: 7 of 8; 8-GPU start not possible: GPU 6
+      Blocks a start: PID 250331 train.py (bo) on GPU 6, 21,630 MiB
+      GPUs free now: 7 of 8; 8-GPU start not possible: GPU 6 (bo)
       Run 7f3a00, 80 s in all · by hand: \`gpu-reclaim show 7f3a00\`"
     `);
   });
@@ -254,12 +262,36 @@ describe('the outcome', () => {
     expect(replyTo(runOf('closed', requested, closed), closed)).toMatch(/Paused by <@U0BOB> .* "\/gpu resume"/);
   });
 
-  it('tells a later look', () => {
-    expect(replyTo(reclaimedRun(), {kind: 'noted', atMs: AT, note: 'returned: unit vllm@2'})).toContain(
-      'returned: unit vllm@2',
+  it('tells what came back, by whom and how that is stopped', () => {
+    const text = replyTo(reclaimedRun(), laterNote({returns: [UNIT_IS_BACK]}));
+    expect(text).toContain('Came back on gpu-07');
+    expect(text).toContain('<@U0ANNA> asked for it');
+    expect(text).toContain(
+      'returned at +10 m: unit vllm@2.service started vllm.entrypoints again, PID 812-813, 193,688 MiB on GPU 0-1; it stops with: systemctl stop vllm@2.service',
     );
   });
+
+  it('says nothing of a later look that found no return, none that is new, or nothing at all', () => {
+    const start = {pid: 9, startTicks: '1', name: 'train.py', ownership: BO_OWNS, gpus: [0], MiB: 4_000};
+    const failure = {reason: 'paused', by: 'slack:U0BOB', atMs: AT} as const;
+    const quiet: readonly EventOf<'noted'>[] = [
+      laterNote(),
+      laterNote({starts: [start]}),
+      laterNote({unseenGpus: [3]}),
+      laterNote({returns: [{...UNIT_IS_BACK, known: true}]}),
+      {...laterNote(), note: {what: 'stopped', by: 'slack:U0BOB'}},
+      {...laterNote(), note: {what: 'other-machine', afterMs: 1, last: true, late: false}},
+      {...laterNote(), note: {what: 'no-look', failure, afterMs: 1, last: true, late: false}},
+    ];
+    for (const event of quiet) {
+      expect(replyTo(reclaimedRun(), event)).toBe('');
+      expect(broadcasts(reclaimedRun(), event)).toBe(false);
+    }
+    expect(broadcasts(reclaimedRun(), laterNote({returns: [UNIT_IS_BACK]}))).toBe(true);
+  });
 });
+
+const BO_OWNS = {person: 'bo', uid: 1001, by: 'uid'} as const;
 
 describe('the channel', () => {
   const told = (word: OutcomeWord, tookMs: number, went = true): boolean => {

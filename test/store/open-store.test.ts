@@ -133,7 +133,7 @@ describe('an event', () => {
   });
 
   it('keeps fields that this program does not know', () => {
-    const body = '{"kind":"noted","atMs":1,"note":"x","mood":"good"}';
+    const body = '{"kind":"expired","atMs":1,"mood":"good"}';
     expect(decodeEvent(EVENT_FORMAT, body)).toMatchObject({ok: true, event: {mood: 'good'}});
   });
 });

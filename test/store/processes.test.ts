@@ -98,9 +98,11 @@ async function killedAfter(acknowledgements: number): Promise<void> {
   const version = run?.version ?? 0;
   const steps = Array.from({length: version - 1}, (_, step) => step + 1);
   expect(version).toBeGreaterThanOrEqual(Number(said.at(-1)));
-  expect(run?.events.slice(1).map((event) => event.kind === 'noted' && event.note.split(' ')[0])).toEqual(
-    steps.flatMap((step) => [`${step}.1`, `${step}.2`, `${step}.3`]),
-  );
+  expect(
+    run?.events
+      .slice(1)
+      .map((event) => event.kind === 'noted' && event.note.what === 'stopped' && event.note.by.split(' ')[0]),
+  ).toEqual(steps.flatMap((step) => [`${step}.1`, `${step}.2`, `${step}.3`]));
   expect((await store.pendingOutbox(10_000)).map((row) => row.body)).toEqual(steps);
   const {DatabaseSync} = await load();
   const raw = new DatabaseSync(path);

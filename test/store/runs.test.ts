@@ -105,7 +105,7 @@ describe('a run in the store', () => {
   it('refuses to write an event that it could not read back', async () => {
     const store = await opened(storePath());
     await openRun(store);
-    const broken = {kind: 'noted', atMs: Number.NaN, note: 'x'} as RunEvent;
+    const broken = {...noted('x'), atMs: Number.NaN} as RunEvent;
     await expect(store.append(step({events: [broken], outbox: [owed('a')]}))).rejects.toThrow('Internal error');
     expect(await store.load(RUN)).toMatchObject({version: 1});
   });

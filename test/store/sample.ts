@@ -81,8 +81,9 @@ export function planned(digest: string, expiresAtMs = 1_000): RunEvent {
   return {kind: 'planned', atMs: 2, plan, digest, expiresAtMs};
 }
 
-export function noted(note: string): RunEvent {
-  return {kind: 'noted', atMs: 3, note};
+/** An event that carries a text of the test's choice. */
+export function noted(text: string): RunEvent {
+  return {kind: 'noted', atMs: 3, note: {what: 'stopped', by: text}};
 }
 
 export async function openRun(store: RunStore, id: RunId = RUN, host: string = HOST): Promise<Run> {

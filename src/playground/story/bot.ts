@@ -33,6 +33,8 @@ export const LAB_POLICY = {
   memberDelay: '1s',
   stalled: '2s',
   verify: '20s',
+  // A demo is over before anything could come back.
+  lookAgain: [],
 };
 
 /** `slack`: the variables of a workspace, and the Slack user who owns what runs as the lab's root. */

@@ -1,5 +1,6 @@
 /** The buttons of a root card. Each carries run and plan; the two that signal ask once more, with verb, number and host. */
 import type {types} from '@slack/bolt';
+import {owedLooks} from '../../domain/later-look.ts';
 import type {Plan} from '../../domain/plan.ts';
 import type {Run} from '../../domain/run.ts';
 import {planOf} from '../../domain/run-state.ts';
@@ -65,6 +66,22 @@ export function stopButton(run: Run): readonly types.ActionsBlock[] {
         {
           ...button(ACTION.stop, 'Stop', buttonValue({runId: run.id, digest})),
           accessibility_label: label(`Stop the run on ${run.host} before its next signal`),
+        },
+      ],
+    },
+  ];
+}
+
+/** For a closed run whose host is looked at again. */
+export function stopLookingButton(run: Run): readonly types.ActionsBlock[] {
+  if (owedLooks(run).length === 0) return [];
+  return [
+    {
+      type: 'actions',
+      elements: [
+        {
+          ...button(ACTION.stopLooking, 'Stop looking', buttonValue({runId: run.id, digest: null})),
+          accessibility_label: label(`Look no more at ${run.host} for this run`),
         },
       ],
     },

@@ -82,8 +82,13 @@ function peopleOf(run: Run): readonly string[] {
   return run.events.flatMap((event) => {
     if (event.kind === 'requested') return [personId(event.request.requester)];
     if (event.kind === 'approved' || event.kind === 'denied') return [personId(event.by)];
+    if (event.kind === 'noted' && event.note.what === 'stopped') return [event.note.by].filter(isSlackId);
     return event.kind === 'cancelled' ? [event.by] : [];
   });
+}
+
+function isSlackId(id: string): boolean {
+  return id.startsWith('slack:');
 }
 
 function runLine(run: Run): string {

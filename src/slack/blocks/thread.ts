@@ -1,10 +1,12 @@
 /** What the thread of a run says: one message for each new fact, none for events that are no news. */
+import {isNews} from '../../domain/later-look.ts';
 import type {Run, RunEvent} from '../../domain/run.ts';
 import {approvalOf, attemptsOf, outcomeOf, requestOf} from '../../domain/run-state.ts';
 import {span} from '../../report/amounts.ts';
 import {beforeAfterTable, outcomeLines, outcomeTitle} from '../../report/before-after.ts';
 import {nextStep} from '../../report/next-step.ts';
 import {planEvidence, planGpuLines} from '../../report/plan-evidence.ts';
+import {noteLines} from '../../report/return-lines.ts';
 import {CHOICE_WORD} from '../../report/run-state-line.ts';
 import {rungLines} from '../../report/rung-lines.ts';
 import {safeLine} from '../../report/safe-text.ts';
@@ -68,7 +70,7 @@ export function threadReplies(run: Run, event: RunEvent, thread: ThreadContext =
     case 'closed':
       return report(run, event);
     case 'noted':
-      return [say(`Later look, ${timed(event.atMs)}: ${mrkdwn(event.note, 400)}`)];
+      return isNews(event.note) ? [cameBack(run, event)] : [];
     // The card shows these, or another reply tells of them.
     case 'requested':
     case 'surveyed':
@@ -83,11 +85,12 @@ export function threadReplies(run: Run, event: RunEvent, thread: ThreadContext =
 }
 
 /**
- * Whether this reply also goes to the channel: a final outcome that failed, is partial, or took long; and a go without a
- * second approver, which everybody must hear of.
+ * Whether this reply also goes to the channel: a final outcome that failed, is partial, or took long; what came back
+ * later; and a go without a second approver, which everybody must hear of.
  */
 export function broadcasts(run: Run, event: RunEvent): boolean {
   if (event.kind === 'approved') return event.breakGlass;
+  if (event.kind === 'noted') return isNews(event.note);
   if (event.kind !== 'closed') return false;
   switch (event.outcome.word) {
     case 'partly':
@@ -106,6 +109,17 @@ export function broadcasts(run: Run, event: RunEvent): boolean {
     case 'cancelled':
       return false;
   }
+}
+
+/** The one kind of later look that calls people: all others stand on the card only. */
+function cameBack(run: Run, event: EventOf<'noted'>): Message {
+  const lines = noteLines(run, event).map((line) => mrkdwn(line, 400));
+  return say(
+    [
+      `↩️ *Came back on ${mrkdwn(run.host, 100)}*, ${timed(event.atMs)}. Nothing was signalled. ${mention(requestOf(run).requester)} asked for it.`,
+      ...lines,
+    ].join('\n'),
+  );
 }
 
 function found(run: Run, {plan}: EventOf<'planned'>, thread: ThreadContext): Message {
