@@ -73,9 +73,15 @@ function inQueues(snapshot: Snapshot, deep: DeepLook): Cause {
       text: `files that wait in a socket or an io_uring of ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}; which files cannot be seen, the end of that process would tell`,
     };
   }
-  return isWhole(deep, 'queue')
+  return isWhole(deep, 'queue') && countsQueued(snapshot.kernel)
     ? ruledOut('files that wait in a socket or an io_uring: none wait anywhere (scm_fds, UserFiles of fdinfo)')
     : possible('files that wait in a socket or an io_uring: fdinfo was not read whole (scm_fds needs Linux 5.12)');
+}
+
+/** `scm_fds` is in fdinfo since Linux 5.12: before that, none is what any host says. */
+function countsQueued(kernel: string): boolean {
+  const [, major = '', minor = ''] = /^(\d+)\.(\d+)/.exec(kernel) ?? [];
+  return Number(major) > 5 || (Number(major) === 5 && Number(minor) >= 12);
 }
 
 function inModules(deep: DeepLook): Cause {

@@ -1,5 +1,6 @@
 /** "Can I start?": from a closed run's events alone, and nothing is said of what was not read. */
 import {describe, expect, it} from 'vitest';
+import {closingRequest} from '../../src/domain/closing-look.ts';
 import type {DeepLook} from '../../src/domain/deep.ts';
 import type {GpuChange, Outcome} from '../../src/domain/outcome.ts';
 import {isFree, type Readiness, readinessOf} from '../../src/domain/readiness.ts';
@@ -191,4 +192,40 @@ describe('the old port', () => {
 it('needs figures: a run that measured nothing answers nothing', () => {
   const outcome: Outcome = {word: 'failed', gpus: [], survivors: [], because: null, freedAfterMs: null};
   expect(readinessOf(aRun(), outcome)).toBeNull();
+});
+
+describe('the deeper look at the end', () => {
+  const alive = {pid: 400, name: 'x', observation: 'alive', findings: [], why: 'outlived-kill'} as const;
+  const over = (survivors: Outcome['survivors']): Outcome => ({
+    word: 'partly',
+    gpus: [],
+    survivors,
+    because: null,
+    freedAfterMs: null,
+  });
+  const after = aSnapshot([]);
+
+  it.each<[string, Snapshot | null, Outcome, boolean, unknown]>([
+    ['asks for what the next start needs', after, over([]), true, {pids: [], sinceUptimeMs: 500_000}],
+    ['asks where survivors stand', after, over([alive]), true, {pids: [400], sinceUptimeMs: 500_000}],
+    ['is not taken where nothing was signalled', after, over([alive]), false, null],
+    ['is not taken of a host that is silent', null, over([alive]), true, null],
+    ['is not taken twice', {...after, deep: deepLook()}, over([]), true, null],
+    [
+      'is taken again for survivors',
+      {...after, deep: deepLook()},
+      over([alive]),
+      true,
+      {pids: [400], sinceUptimeMs: 500_000},
+    ],
+    [
+      'reads the whole log of another boot',
+      {...after, machine: {...MACHINE, bootId: 'boot-2'}},
+      over([]),
+      true,
+      {pids: [], sinceUptimeMs: null},
+    ],
+  ])('%s', (_what, closing, outcome, signalled, request) => {
+    expect(closingRequest(before, closing, outcome, signalled)).toEqual(request);
+  });
 });

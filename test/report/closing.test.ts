@@ -197,6 +197,7 @@ describe('a cause', () => {
     ],
     ['in a ring', {deep: deep({rings: [{pid: 12, fd: 4, files: 3, devices: null}]})}, 'seen', /io_uring of PID 12/],
     ['in no socket', {deep: deep()}, 'ruled-out', /none wait anywhere/],
+    ['in no socket that an old kernel would show', {deep: deep(), kernel: '5.4.0-150'}, 'possible', /needs Linux 5.12/],
     ['in sockets not read', {deep: deep({}, ['queue'])}, 'possible', /fdinfo was not read whole/],
     ['in a module', {deep: deep({modules: {nvidia_peermem: 2}})}, 'seen', /nvidia_peermem is used 2×/],
     ['in no module', {deep: deep()}, 'ruled-out', /no such module is in use/],

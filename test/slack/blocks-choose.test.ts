@@ -63,6 +63,20 @@ describe('the form', () => {
     ]);
   });
 
+  it('names the workloads of each group, each whole before the next', () => {
+    const targets = crowd.targets.map((target, at) => ({
+      ...target,
+      family: {framework: at % 2 === 0 ? 'vLLM' : 'SGLang', rootPid: at % 2},
+    }));
+    const labels = formFor({...crowd, targets, kept: []}).blocks.flatMap((block) =>
+      block.type === 'input' && 'label' in block ? [block.label.text] : [],
+    );
+    expect(labels).toEqual([
+      'Processes 1 to 10: vLLM, 6 workers; SGLang, 6 workers',
+      'Processes 11 to 12: SGLang, 6 workers',
+    ]);
+  });
+
   it('comes back untouched as the targets of the plan', () => {
     expect(readChoice(untouched(crowd))).toEqual(crowd.targets.map((target) => target.identity.pid));
   });

@@ -6,7 +6,7 @@ import {planOf} from '../../domain/run-state.ts';
 import {plural, span, thousands} from '../../report/amounts.ts';
 import {evidenceEntry} from '../../report/plan-evidence.ts';
 import {FINDING_WORD, KEPT_WORD} from '../../report/wording.ts';
-import {gpuWords, whose} from '../../report/workload-words.ts';
+import {gpuWords, whose, workloadName, workloadsOf} from '../../report/workload-words.ts';
 import {type Entry, moreLine, shortened} from '../../report/wrapped.ts';
 import {mrkdwn, plain} from '../escape.ts';
 import {CALLBACK} from '../ids.ts';
@@ -104,9 +104,12 @@ function formOf(plan: Plan, choosable: readonly Choosable[]): types.KnownBlock[]
   ];
 }
 
-/** Targets first: they are what is ticked. */
+/** Targets first: they are what is ticked. Workload by workload, as the card has them. */
 function choosableOf(plan: Plan): readonly Choosable[] {
-  return [...plan.targets, ...plan.kept.filter((one) => one.choosable && one.identity !== null)];
+  return [
+    ...workloadsOf(plan.targets).flatMap((workload) => workload.targets),
+    ...plan.kept.filter((one) => one.choosable && one.identity !== null),
+  ];
 }
 
 function groupsOf(shown: readonly Choosable[]): readonly (readonly Choosable[])[] {
@@ -126,7 +129,7 @@ function groupBlocks(group: readonly Choosable[], at: number, plan: Plan): types
       // A new version is a new form: Slack would keep the ticks of the old one.
       block_id: `${TICKS}_${plan.version}_${at}`,
       optional: true,
-      label: {type: 'plain_text', text: `Processes ${first} to ${first + group.length - 1}`},
+      label: {type: 'plain_text', text: plain(groupLabel(group, first, plan), LIMITS.input.label)},
       element: {
         type: 'checkboxes',
         action_id: TICKS,
@@ -136,6 +139,14 @@ function groupBlocks(group: readonly Choosable[], at: number, plan: Plan): types
     },
     ...codeSections(shortened(evidence, EVIDENCE_LINES_PER_GROUP)),
   ];
+}
+
+/** "Processes 1 to 10: vLLM, 1 server + 8 workers": the workloads that stand in this group, whole or in part. */
+function groupLabel(group: readonly Choosable[], first: number, plan: Plan): string {
+  const names = workloadsOf(plan.targets)
+    .filter((workload) => workload.as === 'family' && workload.targets.some((target) => group.includes(target)))
+    .map(workloadName);
+  return `Processes ${first} to ${first + group.length - 1}${names.length === 0 ? '' : `: ${names.join('; ')}`}`;
 }
 
 function optionOf(one: Choosable, plan: Plan): types.PlainTextOption {
