@@ -14,12 +14,13 @@ import {failureSentence} from './report/failure-sentence.ts';
 import {keepLaterLooks} from './schedule/later-looks.ts';
 import {makeSlackBot, type SlackBot} from './slack/bot.ts';
 import {serveHealth} from './slack/health.ts';
+import {deepScript} from './ssh/deep-script.ts';
 import {probeScript} from './ssh/probe-script.ts';
 import {makeRemoteHosts} from './ssh/remote-host.ts';
 import {signalScript} from './ssh/signal-script.ts';
+import {writesScript} from './ssh/writes-script.ts';
 import {takeInstanceLock} from './store/instance-lock.ts';
 import {isOwnerAlive, ownLeaseOwner} from './store/lease-owner.ts';
-import {writesScript} from './ssh/writes-script.ts';
 import {openStore} from './store/open-store.ts';
 import {systemClock} from './system-clock.ts';
 

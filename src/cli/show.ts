@@ -9,8 +9,8 @@ import {planLines, planTitle} from '../report/plan-card.ts';
 import {looksAgainLine, noteEntry} from '../report/return-lines.ts';
 import {safeLine} from '../report/safe-text.ts';
 import {DRIFT_WORD, OUTCOME_WORD, RESULT_WORD, SEEN_WORD} from '../report/wording.ts';
-import {confirmText} from './confirm.ts';
 import {stillWritingLines} from '../report/writing-words.ts';
+import {confirmText} from './confirm.ts';
 import {type CliContext, printJson, refuse} from './context.ts';
 import {EXIT, type ExitCode} from './exit-code.ts';
 import {outcomeOf, runJson} from './json.ts';
@@ -134,11 +134,11 @@ function eventLines(run: Run, event: RunEvent): readonly string[] {
               ? 'memory still falling when the time was over'
               : 'memory could not be read',
       );
+    case 'still-writing':
+      return stillWritingLines(event).flatMap(say);
     case 'link-lost':
       return say(failureSentence(event.failure));
     case 'looked-again':
-    case 'still-writing':
-      return stillWritingLines(event).flatMap(say);
       return say(event.failure === null ? 'looked again' : failureSentence(event.failure));
     case 'failed':
       return say(failureSentence(event.failure));

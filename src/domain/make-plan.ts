@@ -1,10 +1,12 @@
 /** Diagnosis and request -> plan. Gathers nothing, signals nothing: the plan is a value. */
+import {touchedGpus} from './devices.ts';
 import type {Belonging, Diagnosis, FindingKind, HolderDiagnosis} from './diagnosis.ts';
 import {expectations} from './expect-memory.ts';
 import {fail, ok, type Result} from './failure.ts';
 import {withFamilies} from './family.ts';
 import {diagnoseProcess} from './holder.ts';
 import {ancestors, processTable} from './lineage.ts';
+import {withMovedBills} from './moved-bill.ts';
 import type {Kept, Plan, Target} from './plan.ts';
 import {ageMs, type PlanInput, targetFacts} from './plan-input.ts';
 import type {ReclaimRequest} from './request.ts';
@@ -14,7 +16,9 @@ import {serversOf} from './servers.ts';
 import {gracesFor, withWriting} from './writing-targets.ts';
 
 /** A plan, perhaps with no target; or `gpu-absent` when the request names a GPU that the host does not have. */
-export function makePlan(input: PlanInput): Result<Plan> {
+export function makePlan(given: PlanInput): Result<Plan> {
+  // Only earlier looks tell whose memory a bill is that has grown.
+  const input: PlanInput = {...given, diagnosis: withMovedBills(given.diagnosis, given.earlier)};
   const {diagnosis, request, context} = input;
   const requested = requestedUuids(diagnosis, request);
   if (!requested.ok) return requested;
@@ -85,11 +89,11 @@ export function digestText(plan: Plan): string {
     ]),
     plan.gpus.filter((gpu) => gpu.requested).map((gpu) => gpu.gpuUuid),
     plan.graceMs,
+    plan.longestGraceMs,
     plan.memberDelayMs,
   ]);
 }
 
-    plan.longestGraceMs,
 function requestedUuids(diagnosis: Diagnosis, request: ReclaimRequest): Result<ReadonlySet<string>> {
   const {gpus} = diagnosis.snapshot;
   if (request.gpus === null) return ok(new Set(gpus.map((gpu) => gpu.uuid)));
@@ -154,7 +158,8 @@ function keptFrom(holder: HolderDiagnosis, why: Kept['why'], choosable: boolean,
     evidence: holder.evidence,
     ownership: holder.ownership,
     container: holder.container,
-    gpuUuids: holder.gpus.map((use) => use.gpuUuid),
+    owners: holder.owners,
+    gpuUuids: touchedGpus(holder),
     chargedMiB: holder.chargedMiB,
     ageMs: ageMs(holder.process, input.diagnosis.snapshot),
     why,

@@ -2,10 +2,11 @@
 import type {Belonging, Container, HeldBy, Ownership} from './diagnosis.ts';
 import type {Evidence, FindingKind} from './finding.ts';
 import type {HostName} from './host.ts';
+import type {Owner} from './owner.ts';
 import type {MachineIdentity, ProcessIdentity} from './process.ts';
 import type {RunId} from './run.ts';
-
 import type {Writing} from './writing.ts';
+
 /** `leader`: gets SIGTERM first · `member`: 5 s later · `server`: an ancestor without a GPU, first of all. */
 export type TargetRole = 'server' | 'leader' | 'member';
 
@@ -27,6 +28,8 @@ export interface Target {
   readonly belonging: Belonging;
   readonly ownership: Ownership;
   readonly container: Container | null;
+  /** Nearest first. */
+  readonly owners: readonly Owner[];
   readonly heldBy: HeldBy;
   readonly family: Family;
   /** False for those that ignore, block or cannot take SIGTERM: they get no SIGTERM and nobody waits for them. */
@@ -48,6 +51,8 @@ export interface Kept {
   readonly evidence: readonly Evidence[];
   readonly ownership: Ownership;
   readonly container: Container | null;
+  /** Nearest first. */
+  readonly owners: readonly Owner[];
   readonly gpuUuids: readonly string[];
   readonly chargedMiB: number | null;
   readonly ageMs: number;
@@ -65,7 +70,13 @@ export interface Kept {
     /** Named by PID, and holds no GPU. */
     | 'no-holder'
     | 'own-session'
-    | 'detached';
+    | 'detached'
+    /** May keep what nobody else does, by what waits in its sockets or what it was handed: no proof. */
+    | 'possible-keeper'
+    /** The bill moved to it when another died: it may be healthy and shared. */
+    | 'importer'
+    /** Has a kill -9 that it cannot take. */
+    | 'stuck';
   /** True: can be chosen by hand. False: locked. */
   readonly choosable: boolean;
 }
@@ -93,12 +104,12 @@ export interface Plan {
   readonly targets: readonly Target[];
   readonly kept: readonly Kept[];
   readonly gpus: readonly ExpectedGpu[];
+  /** What they write, seen when the plan was made; kept processes included, since they may be chosen. */
+  readonly writing: Writing;
   readonly graceMs: number;
+  /** To which the grace runs on while a file of theirs still grows. */
+  readonly longestGraceMs: number;
   readonly memberDelayMs: number;
   readonly verifyMs: number;
   readonly stalledMs: number;
 }
-  /** What they write, seen when the plan was made; kept processes included, since they may be chosen. */
-  readonly writing: Writing;
-  /** To which the grace runs on while a file of theirs still grows. */
-  readonly longestGraceMs: number;

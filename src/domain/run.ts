@@ -10,8 +10,8 @@ import type {MachineIdentity, ProcessIdentity} from './process.ts';
 import type {ReclaimRequest} from './request.ts';
 import type {Signal} from './signal.ts';
 import type {Snapshot} from './snapshot.ts';
-
 import type {GrowingFile, Unread} from './writing.ts';
+
 /** Twelve lower-case hex digits; people may type any unambiguous start of it. */
 export type RunId = string & {readonly __brand: 'RunId'};
 

@@ -10,8 +10,8 @@ import type {MachineIdentity, ProcessIdentity} from '../domain/process.ts';
 import type {ReclaimRequest} from '../domain/request.ts';
 import type {Drift, RunEvent, RunPhase} from '../domain/run.ts';
 import type {Snapshot} from '../domain/snapshot.ts';
-
 import {type GrowingFile, NOTHING_WRITTEN, type Unread} from '../domain/writing.ts';
+
 /** Version of the JSON below; it grows when a reader of the old one would misread the new one. */
 export const EVENT_FORMAT = 1;
 
@@ -52,13 +52,14 @@ function complete(kept: Snapshot): Snapshot {
   return {...kept, holdings, deep: kept.deep ?? null};
 }
 
-/** Plans that were kept before targets had families, and those who stay their evidence. */
+/** Plans that were kept before targets had families, those who stay their evidence, all of them owners, and files a look. */
 function completePlan(kept: Plan): Plan {
   return {
     ...kept,
     targets: kept.targets.map((target) => ({
       ...target,
       family: target.family ?? {framework: null, rootPid: target.identity.pid},
+      owners: target.owners ?? [],
     })),
     writing: kept.writing ?? NOTHING_WRITTEN,
     longestGraceMs: kept.longestGraceMs ?? kept.graceMs,
@@ -227,6 +228,12 @@ const EVENTS: {readonly [K in RunEvent['kind']]: z.ZodType<Omit<Extract<RunEvent
   seen: z.looseObject({atMs, pid: z.number(), observation, uptimeMs}),
   memory: z.looseObject({atMs, uptimeMs, usedMiB: z.record(z.string(), z.number())}),
   settled: z.looseObject({atMs, how: z.enum(['expected', 'stalled', 'timed-out', 'unreadable']), uptimeMs}),
+  'still-writing': z.looseObject({
+    atMs,
+    files: z.array(z.looseObject({pid: z.number(), path: z.string()})) as unknown as z.ZodType<readonly GrowingFile[]>,
+    unread: z.array(z.looseObject({pid: z.number()})) as unknown as z.ZodType<readonly Unread[]>,
+    untilMs: z.number(),
+  }),
   'link-lost': z.looseObject({atMs, failure}),
   'looked-again': z.looseObject({atMs, snapshot: snapshot.nullable(), failure: failure.nullable()}),
   failed: z.looseObject({atMs, failure}),
@@ -245,12 +252,6 @@ function outer<T>(fields: z.ZodRawShape): z.ZodType<T> {
 function problemOf(value: unknown): string | null {
   const kind = value !== null && typeof value === 'object' && 'kind' in value ? String(value.kind) : null;
   if (kind === null) return 'no event';
-  'still-writing': z.looseObject({
-    atMs,
-    files: z.array(z.looseObject({pid: z.number(), path: z.string()})) as unknown as z.ZodType<readonly GrowingFile[]>,
-    unread: z.array(z.looseObject({pid: z.number()})) as unknown as z.ZodType<readonly Unread[]>,
-    untilMs: z.number(),
-  }),
   if (!Object.hasOwn(EVENTS, kind)) return `unknown event kind ${JSON.stringify(kind)}`;
   const found = EVENTS[kind as RunEvent['kind']].safeParse(value);
   if (found.success) return null;

@@ -101,6 +101,7 @@ export function aKept(change: Partial<Kept> & {readonly pid: number}): Kept {
     evidence: [],
     ownership: {person: 'bo', uid: 1001, by: 'uid'},
     container: null,
+    owners: [],
     gpuUuids: [uuidOf(6)],
     chargedMiB: 21_630,
     ageMs: 60_000,

@@ -4,10 +4,10 @@ import {owedLooks} from '../../domain/later-look.ts';
 import type {Plan} from '../../domain/plan.ts';
 import type {Run} from '../../domain/run.ts';
 import {planOf} from '../../domain/run-state.ts';
-import {plural, ranges, roughMemory, span} from '../../report/amounts.ts';
+import {plural, ranges, roughMemory} from '../../report/amounts.ts';
 import {freesMiB} from '../../report/plan-card.ts';
-import {plain} from '../escape.ts';
 import {graceWords} from '../../report/writing-words.ts';
+import {plain} from '../escape.ts';
 import {ACTION, type ActionId, buttonValue} from '../ids.ts';
 import {LIMITS} from '../limits.ts';
 

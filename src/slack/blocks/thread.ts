@@ -13,9 +13,9 @@ import {safeLine} from '../../report/safe-text.ts';
 import {sentLines} from '../../report/sent-lines.ts';
 import {DRIFT_WORD} from '../../report/wording.ts';
 import {PHONE_COLUMNS, shortened} from '../../report/wrapped.ts';
+import {stillWritingLines} from '../../report/writing-words.ts';
 import {mrkdwn} from '../escape.ts';
 import {failureText} from './failure-text.ts';
-import {stillWritingLines} from '../../report/writing-words.ts';
 import {codeSections, type Message, messageOf, section} from './message.ts';
 import {mention, mentionOfId, mentions, shortId, timed} from './people.ts';
 import {slackWords} from './slack-words.ts';
@@ -63,10 +63,10 @@ export function threadReplies(run: Run, event: RunEvent, thread: ThreadContext =
       const lines = rungLines(run, event);
       return lines.length === 0 ? [] : [lined(`Step ${event.rung}`, lines)];
     }
-    case 'link-lost':
-      return [say(failureText(event.failure, 600))];
     case 'still-writing':
       return [lined('kill -9 is due', stillWritingLines(event))];
+    case 'link-lost':
+      return [say(failureText(event.failure, 600))];
     case 'closed':
       return report(run, event);
     case 'noted':
