@@ -4,6 +4,7 @@ import {titleOf} from '../domain/roles.ts';
 import {plural, ranges, span, thousands} from './amounts.ts';
 import {holderNextLine, unreadLine} from './finding-next.ts';
 import {column, safeLine} from './safe-text.ts';
+import {ownerLines} from './stop-words.ts';
 import {FINDING_MEANING, FINDING_WORD, GPU_REASON, STATE_WORD} from './wording.ts';
 import {whose} from './workload-words.ts';
 
@@ -108,7 +109,7 @@ function oneHolder(holder: HolderDiagnosis, diagnosis: Diagnosis): readonly stri
     `PID ${process.pid} ${safeLine(titleOf(process), 60)} · ${findings.map((kind) => FINDING_WORD[kind]).join(', ')}`,
     `   ${whose(holder.ownership)} · up ${span(Math.max(0, age))}${indexes.length === 0 ? '' : ` · GPU ${ranges(indexes)}${memory}`}`,
     ...holder.evidence.map((one) => `   · ${safeLine(one.fact, 100)} [${one.source}]`),
-    ...(holder.container === null ? [] : [`   · stop it with: ${safeLine(holder.container.stopCommand, 80)}`]),
+    ...ownerLines(holder).map((line) => `   ${line}`),
     ...unreadLine(process).map((line) => `   ${line}`),
     ...(lead === undefined ? [] : [`   ${FINDING_MEANING[lead]}`]),
     ...(next === null ? [] : [`   ${next}`]),

@@ -4,6 +4,7 @@ import {titleOf} from '../domain/roles.ts';
 import {span, thousands} from './amounts.ts';
 import {holderNextLine, unreadLine} from './finding-next.ts';
 import {column, safeLine} from './safe-text.ts';
+import {ownerLines} from './stop-words.ts';
 import {FINDING_MEANING, FINDING_WORD, STATE_WORD} from './wording.ts';
 import {whose} from './workload-words.ts';
 import {type Entry, wrapped} from './wrapped.ts';
@@ -53,7 +54,7 @@ function holderEntry(holder: HolderDiagnosis, diagnosis: Diagnosis): Entry {
     findings.map((kind) => FINDING_WORD[kind]).join(', '),
     `${whose(holder.ownership)} · up ${span(ageMs)}${gpus.length === 0 ? '' : ` · GPU ${gpus.join(', ')}${memory}`}`,
     ...holder.evidence.map((one) => `· ${safeLine(one.fact, 100)} [${one.source}]`),
-    ...(holder.container === null ? [] : [`· stop it with: ${safeLine(holder.container.stopCommand, 80)}`]),
+    ...ownerLines(holder),
     ...unreadLine(process),
     ...(lead === undefined ? [] : [FINDING_MEANING[lead]]),
     ...(next === null ? [] : [next]),

@@ -1,6 +1,7 @@
 /** What is safe to do next, once a run is over: one sentence, or none where nothing is left to do. */
 import type {Outcome} from '../domain/outcome.ts';
 import type {Run} from '../domain/run.ts';
+import {safeLine} from './safe-text.ts';
 
 export function nextStep(run: Run, outcome: Outcome): string | null {
   const stuck = outcome.survivors.some((one) => one.why === 'stuck-in-kernel');
@@ -11,6 +12,11 @@ export function nextStep(run: Run, outcome: Outcome): string | null {
     return `Next: ask whoever put /etc/gpu-reclaim/deny on ${run.host}; it is there to stop this.`;
   if (outcome.survivors.some((one) => one.why === 'ignored-sigterm'))
     return 'Next: ask again and let the go cover kill -9.';
+  const moved = outcome.gpus.flatMap((gpu) => gpu.movedTo ?? [])[0];
+  if (moved !== undefined)
+    return `Next: ask the owner of PID ${moved.pid} ${safeLine(moved.name, 30)} to restart it; what it shares comes free then.`;
+  if (outcome.survivors.some((one) => one.why === 'outlived-kill'))
+    return `Next: look again in a minute: "gpu-reclaim diagnose ${run.host}"; another kill -9 changes nothing.`;
   switch (outcome.word) {
     case 'reclaimed':
     case 'denied':

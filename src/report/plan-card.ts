@@ -2,7 +2,8 @@
 import type {Kept, Plan} from '../domain/plan.ts';
 import {plural, ranges, roughMemory, span, thousands} from './amounts.ts';
 import {safeLine} from './safe-text.ts';
-import {cut, head, type Line, type Members, workloadLines} from './target-lines.ts';
+import {stopLine} from './stop-words.ts';
+import {cut, detail, head, type Line, type Members, workloadLines} from './target-lines.ts';
 import {KEPT_WORD} from './wording.ts';
 import {gpuWords, whose, workloadsOf} from './workload-words.ts';
 import {PHONE_COLUMNS, wrapped} from './wrapped.ts';
@@ -53,13 +54,14 @@ export function freesMiB(plan: Plan): number {
 
 export function keptLines(kept: Kept, plan: Plan): readonly Line[] {
   const gpus = gpuWords(kept.gpuUuids, plan);
+  const stop = stopLine(kept);
   return [
     head(`☐ PID ${kept.pid} ${safeLine(kept.name, 40)}`),
     short(`· ${keptWords(kept)}`),
     short(
       `${whose(kept.ownership)} · up ${span(kept.ageMs)}${gpus === '' ? '' : ` · ${gpus}`}${kept.chargedMiB === null ? '' : `, ${thousands(kept.chargedMiB)} MiB`}`,
     ),
-    ...(kept.container === null ? [] : [short(`· stop: ${safeLine(kept.container.stopCommand, 60)}`)]),
+    ...(stop === null ? [] : detail(`· ${stop}`)),
   ];
 }
 

@@ -3,6 +3,7 @@ import type {Kept, Plan, Target} from '../domain/plan.ts';
 import {span, thousands} from './amounts.ts';
 import {FINDING_NEXT, keptNext} from './finding-next.ts';
 import {column, safeLine} from './safe-text.ts';
+import {ownerLines} from './stop-words.ts';
 import {belongingWords, FINDING_MEANING, FINDING_WORD, KEPT_WORD} from './wording.ts';
 import {gpuWords, whose, workloadLine, workloadsOf} from './workload-words.ts';
 import {type Entry, wrapped} from './wrapped.ts';
@@ -53,7 +54,7 @@ function targetEntry(target: Target, plan: Plan): Entry {
     `· ${belongingWords(target.belonging)}`,
     ...target.evidence.map((one) => `· ${safeLine(one.fact, 100)} [${one.source}]`),
     ...(target.takesTerm ? [] : ['· no wait for SIGTERM']),
-    ...(target.container === null ? [] : [`· stop it with: ${safeLine(target.container.stopCommand, 80)}`]),
+    ...ownerLines(target),
     ...(lead === undefined ? [] : [FINDING_MEANING[lead]]),
     ...(lead === undefined ? [] : [`May be done: ${FINDING_NEXT[lead].may}.`]),
   ]);
@@ -65,7 +66,7 @@ function keptEntry(kept: Kept, plan: Plan): Entry {
     `${kept.choosable ? '☐' : '🔒'} PID ${kept.pid} ${safeLine(kept.name, 60)}`,
     facts(kept, plan, KEPT_WORD[kept.why]),
     ...kept.evidence.map((one) => `· ${safeLine(one.fact, 100)} [${one.source}]`),
-    ...(kept.container === null ? [] : [`· stop it with: ${safeLine(kept.container.stopCommand, 80)}`]),
+    ...ownerLines(kept),
     ...(next === '' ? [] : [`Next: ${next}.`]),
   ]);
 }

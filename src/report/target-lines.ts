@@ -3,6 +3,7 @@ import {FINDING_ORDER, type FindingKind} from '../domain/finding.ts';
 import type {Plan, Target} from '../domain/plan.ts';
 import {ranges, span, thousands} from './amounts.ts';
 import {column, safeLine} from './safe-text.ts';
+import {stopLine} from './stop-words.ts';
 import {belongingWords, FINDING_WORD} from './wording.ts';
 import {gpuWords, type Workload, whose, workloadMemory, workloadName} from './workload-words.ts';
 import {PHONE_COLUMNS, wrapped} from './wrapped.ts';
@@ -158,8 +159,8 @@ function reasonsOf(targets: readonly Target[]): readonly string[] {
 }
 
 function stopWords(targets: readonly Target[]): readonly Line[] {
-  const commands = new Set(targets.flatMap((target) => target.container?.stopCommand ?? []));
-  return [...commands].flatMap((command) => detail(`· stop: ${safeLine(command, 60)}`));
+  const hints = new Set(targets.flatMap((target) => stopLine(target) ?? []));
+  return [...hints].flatMap((hint) => detail(`· ${hint}`));
 }
 
 function pidsOf(targets: readonly Target[]): string {

@@ -4,6 +4,7 @@ import type {DeepLook} from '../../src/domain/deep.ts';
 import type {GpuChange, Outcome} from '../../src/domain/outcome.ts';
 import type {Readiness} from '../../src/domain/readiness.ts';
 import type {Snapshot} from '../../src/domain/snapshot.ts';
+import {nextStep} from '../../src/report/next-step.ts';
 import {freeNow, readinessLines} from '../../src/report/readiness-lines.ts';
 import {movedLines, survivorLines, unexplainedLines} from '../../src/report/still-held.ts';
 import {causesOf} from '../../src/report/unexplained.ts';
@@ -143,6 +144,26 @@ describe('why memory is still held', () => {
       '  · thread 9 in state D, stands in nvidia_close of the GPU driver [kernel]',
     ]);
     expect(survivorLines(outcome({}))).toEqual(['Surviving targets: none']);
+  });
+
+  it.each<[string, Partial<Outcome>, RegExp]>([
+    [
+      'the owner of what has the bill now',
+      {gpus: [gpu(0, {movedTo: [{pid: 123, name: 'srv', MiB: 1, fromPids: [1], how: 'billed'}]})]},
+      /ask the owner of PID 123 srv to restart it/,
+    ],
+    [
+      'a look, where a kill -9 was outlived',
+      {survivors: [{pid: 9, name: 'x', observation: 'alive', findings: [], why: 'outlived-kill'}]},
+      /look again in a minute/,
+    ],
+    [
+      'the reboot, where it is stuck',
+      {survivors: [{pid: 9, name: 'x', observation: 'stuck', findings: [], why: 'stuck-in-kernel'}]},
+      /drain gpu-07 and reboot it/,
+    ],
+  ])('has as its next step %s', (_what, own, step) => {
+    expect(nextStep(aRun(), outcome(own))).toMatch(step);
   });
 
   const left = outcome({gpus: [gpu(3, {afterMiB: 5_000, unexplainedMiB: 5_000})]});

@@ -102,6 +102,25 @@ describe('a server and its workers', () => {
       ['  · contained: all', '  · stop: docker stop abc'],
     ],
     [
+      'whether that owner starts it again',
+      () => ({
+        owners: [
+          {
+            kind: 'unit',
+            name: 'vllm.service',
+            id: 'vllm.service',
+            pid: null,
+            uid: null,
+            stopCommand: 'systemctl stop vllm.service',
+            restarts: 'yes',
+            by: 'cgroup',
+            facts: null,
+          },
+        ],
+      }),
+      ['  · stop: systemctl stop vllm.service ·', '    starts it again'],
+    ],
+    [
       'whose they are',
       (_, at) => (at === 0 ? {ownership: {person: 'bo', uid: 1_001, by: 'uid'}} : {}),
       ['  anna, bo · up 3 h 12 m'],
