@@ -9,7 +9,7 @@ import type {Host} from './host.ts';
 import {looseAccounts, queueGaps} from './keepers.ts';
 import {ancestors, isEnvironment, processTable} from './lineage.ts';
 import type {Policy} from './policy.ts';
-import type {Snapshot} from './snapshot.ts';
+import {type Charge, mibOf, type Snapshot} from './snapshot.ts';
 
 export interface DiagnoseContext {
   readonly host: Host;
@@ -48,7 +48,13 @@ export function diagnose(given: Snapshot, context: DiagnoseContext): Diagnosis {
   const named = all.filter((one) => !isHolder(one) && one.matched.length > 0);
   const above = new Set(holders.flatMap((holder) => ancestors(holder.process.pid, table).map((parent) => parent.pid)));
   const others = named.map((one) => (above.has(one.process.pid) ? asServer(one) : one)).toSorted(byPid);
-  return {snapshot, holders: onlyKeeperNamed(holders, snapshot), others, gpus: account(holders), foreignPids};
+  return {
+    snapshot,
+    holders: deadBillsOnce(onlyKeeperNamed(holders, snapshot), dead),
+    others,
+    gpus: account(holders),
+    foreignPids,
+  };
 }
 
 /** Where one process alone may keep what is left over, protected daemons aside, its evidence says that there is no other. */
@@ -62,6 +68,29 @@ function onlyKeeperNamed(holders: readonly HolderDiagnosis[], snapshot: Snapshot
   return holders.map((one) =>
     one === only ? {...one, evidence: [...one.evidence, {source: 'socket-queues' as const, fact}]} : one,
   );
+}
+
+/**
+ * A dead PID's bill that several keep (126 data workers of one training rank, say) is one memory: it stands with the first
+ * of them, so that no sum over holders counts it again. It ends with the last.
+ */
+function deadBillsOnce(holders: readonly HolderDiagnosis[], dead: readonly Charge[]): readonly HolderDiagnosis[] {
+  const counted = new Set<Charge>();
+  return holders.map((one) => {
+    // Who keeps such is billed for nothing itself.
+    if (one.deadCharged.length === 0) return one;
+    const uses = new Set(one.gpus.filter((use) => use.how !== 'opened').map((use) => use.gpuUuid));
+    const kept = dead.filter((bill) => one.deadCharged.includes(bill.pid) && uses.has(bill.gpuUuid));
+    const firsts = kept.filter((bill) => !counted.has(bill));
+    for (const bill of firsts) counted.add(bill);
+    return firsts.length === kept.length ? one : {...one, chargedMiB: totalOf(firsts)};
+  });
+}
+
+/** null where no bill has a figure. */
+function totalOf(bills: readonly Charge[]): number | null {
+  const figures = bills.flatMap((bill) => mibOf(bill.usedMiB) ?? []);
+  return figures.length === 0 ? null : figures.reduce((total, MiB) => total + MiB, 0);
 }
 
 /** A named parent of a holder would start its workers again: more than a name. */

@@ -65,7 +65,10 @@ export interface HolderDiagnosis {
    * exported memory. What it keeps there cannot be seen, so this is never proof, and never a ghost.
    */
   readonly mayKeep: readonly string[];
-  /** MiB that end with this process: its own charges, or those of the dead PIDs whose files it keeps. */
+  /**
+   * MiB that end with this process: its own charges, or those of the dead PIDs whose files it keeps. Where several keep the
+   * same, only the first of them has it here.
+   */
   readonly chargedMiB: number | null;
   /** Dead PIDs that the driver bills for what this process keeps. */
   readonly deadCharged: readonly number[];

@@ -74,6 +74,22 @@ describe('with any list, an empty one included, there is no signal for', () => {
   });
 });
 
+describe('no list can leave out the core', () => {
+  const entry: ProtectedEntry = {name: 'DCGM', executables: ['/opt/none'], uids: [12345], units: []};
+  test.each<[string, readonly ProtectedEntry[]]>([
+    ['an empty one', []],
+    ['one that has another entry of the same name', [entry]],
+    ['one that was written to cover less', BUILT_IN_PROTECTED.map((one) => ({...one, executables: [], units: []}))],
+  ])('%s', (_, list) => {
+    for (const built of BUILT_IN_PROTECTED) {
+      for (const path of built.executables.filter((one) => !one.includes('*')))
+        expect(protectedBy(facts({executable: file(path)}), HOST_NAMESPACE, list)?.name).toBe(built.name);
+      for (const unit of built.units)
+        expect(protectedBy(facts({cgroups: [`/system.slice/${unit}`]}), HOST_NAMESPACE, list)?.name).toBe(built.name);
+    }
+  });
+});
+
 describe('no protection is had by', () => {
   test.each<[string, Partial<ProcessFacts>]>([
     ['a comm of "sshd"', {comm: 'sshd', words: ['/usr/sbin/sshd', '-D'], executable: file('/usr/bin/python3.12')}],

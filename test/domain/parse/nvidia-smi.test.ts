@@ -5,7 +5,9 @@ import {
   parseCharges,
   parseFigure,
   parseGpus,
+  parseInstances,
   parseMinors,
+  placeInstances,
 } from '../../../src/domain/parse/nvidia-smi.ts';
 import {parseSmiAnswer, smiState} from '../../../src/domain/parse/smi-answer.ts';
 
@@ -148,6 +150,67 @@ describe('rows of the charges query', () => {
       [OTHER, 5],
       [mig, 6],
     ]);
+  });
+});
+
+describe('bills on MIG instances', () => {
+  const MIG = 'MIG-feb88891-0321-5fef-9c87-d4af3b54259e';
+  const SECOND = 'MIG-a25704ba-3a06-5299-a795-fd7cf4d13973';
+  const LIST = [
+    `GPU 0: NVIDIA A100-SXM4-80GB (UUID: ${UUID})`,
+    `  MIG 1g.10gb     Device  0: (UUID: ${MIG})`,
+    `GPU 1: NVIDIA A100-SXM4-80GB (UUID: ${OTHER})`,
+    `  MIG 3g.20gb     Device  0: (UUID: ${SECOND})`,
+  ];
+  const gpus = (...modes: readonly string[]) =>
+    parseGpus(
+      ['index', 'uuid', 'mig.mode.current'],
+      modes.map((mode, index) => `${index}, ${index === 0 ? UUID : OTHER}, ${mode}`),
+      [],
+    ).gpus;
+  const placed = (uuid: string, modes: readonly string[], list: readonly string[] = []) =>
+    placeInstances(parseCharges([`${uuid}, 5, python, 9807`]).charges, gpus(...modes), parseInstances(list))[0];
+
+  it('reads from the list which GPU an instance is a part of', () => {
+    expect([...parseInstances(LIST)]).toEqual([
+      [MIG, UUID],
+      [SECOND, OTHER],
+    ]);
+    expect([...parseInstances([`  MIG 1g.10gb Device 0: (UUID: ${MIG})`, 'GPU 0: (UUID: none)', 'a line'])]).toEqual(
+      [],
+    );
+  });
+
+  it.each<[string, string, readonly string[], readonly string[], string]>([
+    ['by the list', SECOND, ['Enabled', 'Enabled'], LIST, OTHER],
+    [
+      'by the instance’s own name, as drivers before 470 print it',
+      `MIG-${OTHER}/7/0`,
+      ['Enabled', 'Enabled'],
+      [],
+      OTHER,
+    ],
+    ['as the only GPU that is split', MIG, ['Disabled', 'Enabled'], [], OTHER],
+    ['not at all, and keeps its own name', MIG, ['Enabled', 'Enabled'], [], MIG],
+    [
+      'not to a GPU that no row names',
+      `MIG-GPU-99999999-1111-2222-3333-444444444444/7/0`,
+      ['Enabled', 'Enabled'],
+      [],
+      'MIG-GPU-99999999-1111-2222-3333-444444444444/7/0',
+    ],
+    ['not where no GPU is split', MIG, ['[N/A]', '[N/A]'], [], MIG],
+  ])('are put to a GPU %s', (_, uuid, modes, list, gpuUuid) => {
+    expect(placed(uuid, modes, list)).toMatchObject({gpuUuid, instance: uuid, pid: 5, usedMiB: {value: 9807}});
+  });
+
+  it('leave other bills as they are', () => {
+    expect(placed(UUID, ['Disabled', 'Enabled'])).toEqual({
+      gpuUuid: UUID,
+      pid: 5,
+      name: 'python',
+      usedMiB: {known: true, value: 9807},
+    });
   });
 });
 
