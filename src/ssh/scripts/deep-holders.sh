@@ -36,9 +36,7 @@ p_side_even_files() { p_put_files '/proc/[2468]/fd /proc/[0-9]*[02468]/fd'; }
 p_side_odd_files() { p_put_files "/proc/[13579]/fd /proc/[0-9]*[13579]/fd $p_leaders"; }
 
 p_put_files() {
-  p_where=$1 p_types=-false
-  [ -z "$p_majors" ] || p_types='-xtype c'
-  [ -z "$p_shm" ] || p_types='( -xtype c -o -xtype f )'
+  p_where=$1 p_sought=$p_majors$p_shm
   set -f
   IFS=$p_nl
   set --
@@ -50,8 +48,7 @@ p_put_files() {
 
 # What is below network mounts, alone: where one is dead this stands still until its limit, and nothing else does.
 p_put_network() {
-  p_where="/proc/[0-9]*/fd $p_leaders" p_types='-xtype c'
-  [ -n "$p_majors" ] && [ -n "$p_far" ] || p_types=-false
+  p_where="/proc/[0-9]*/fd $p_leaders" p_sought=$p_majors
   set -f
   IFS=$p_nl
   set -- '(' -false
@@ -64,18 +61,20 @@ p_put_network() {
   frame_end network "${p_text##*"@rc "}"
 }
 
-# p_numbers DEPTH find-words…: in p_where, links that the words let through and whose target is one of p_types; kept are
-# devices of p_majors and files on p_shm. Links are tested before anything is followed; sockets and pipes never are.
+# p_numbers DEPTH find-words…: in p_where, the links that the words let through, followed: character devices of p_majors, and
+# ordinary files on p_shm. Nothing is followed before its own text was tested, sockets and pipes never. No -xtype here: find
+# moves it in front of -lname, as the cheaper one, and then stands still at a dead mount.
 p_numbers() {
-  p_depth=$1 p_keep='/^@ /p'
+  p_depth=$1 p_keep='/^@ /p' p_any=''
   shift
-  [ -z "$p_shm" ] || p_keep="$p_keep;s,^.* ($p_shm:[0-9]+) 0:0\$,0 dev-shm \\1,p"
-  [ -z "$p_majors" ] || p_keep="$p_keep;s,^(/proc/.*)/([^/ ]*) [^ ]* (($p_majors):[0-9a-f]+)\$,\\2 \\1 \\3,p"
+  [ -n "$p_sought" ] || p_any=-false
+  [ -z "$p_shm" ] || p_keep="$p_keep;s,^.* 8[0-9a-f]{3} ($p_shm:[0-9]+) [^ ]*\$,0 dev-shm \\1,p"
+  [ -z "$p_majors" ] || p_keep="$p_keep;s,^(/proc/.*)/([^/ ]*) 2[0-9a-f]{3} [^ ]* (($p_majors):[0-9a-f]+)\$,\\2 \\1 \\3,p"
   {
     p_troubles=$(
       {
         # shellcheck disable=SC2086
-        timeout 4 find $p_where -maxdepth "$p_depth" -lname '/*' "$@" $p_types -exec stat -L --printf '%n %d:%i %t:%T\n' {} + 2>&1 >&8
+        timeout 4 find $p_where -maxdepth "$p_depth" -lname '/*' "$@" $p_any -exec stat -L --printf '%n %f %d:%i %t:%T\n' {} + 2>&1 >&8
         echo "@ ~find $?"
       } | grep -av 'No such ' |
         sed -E -e 's,^[a-z]+: [^/]*/proc/([0-9]+)(/.*)?$,@ refused \1,' -e '/^@ /!s,[^A-Za-z0-9/:.]+,_,g' -e '/^@ /!s,^,@ trouble ,' |
@@ -119,7 +118,7 @@ p_find_mapped() {
   *) echo '1 @ trouble not_all_shared_mappings' ;;
   esac
   p_where=$(say "$p_where" | cut -sd' ' -f4)
-  p_types='-xtype c' p_shm=''
+  p_sought=$p_majors p_shm=''
   set -f
   IFS=$p_nl
   set --

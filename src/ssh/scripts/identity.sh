@@ -105,8 +105,9 @@ holds_number() {
   readlink "${hold_maps%%[!-0-9a-z_/]*}" >/dev/null 2>&1 || return 2
 }
 
-# number_among LINKS: 0 one of these links (words, or a glob) leads to a device of hold_majors; 1 none; 2 not all could be
-# asked in time. A link's text is read first: only a path that is not below hold_far is followed.
+# number_among LINKS: 0 one of these links (words, or a glob) leads to a character device of hold_majors; 1 none; 2 not all
+# could be asked in time. A link's text is read first: only a path that is not below hold_far is followed. (No -xtype: find
+# would move it in front of -lname.)
 number_among() {
   hold_links=$1
   set -f
@@ -118,7 +119,7 @@ number_among() {
   set +f
   if find /proc/self -maxdepth 0 -lname x >/dev/null 2>&1; then
     # shellcheck disable=SC2086
-    hold_found=$(timeout 3 find $hold_links -maxdepth 0 -lname '/*' "$@" -xtype c -exec stat -L -c %t {} + 2>/dev/null)
+    hold_found=$(timeout 3 find $hold_links -maxdepth 0 -lname '/*' "$@" -exec stat -L -c %f:%t {} + 2>/dev/null)
     hold_rc=$?
   else
     # The find of busybox knows no -lname.
@@ -126,14 +127,16 @@ number_among() {
     hold_found=$(for hold_link in $hold_links; do number_of "$hold_link"; done)
     hold_rc=$?
   fi
-  for hold_major in $hold_found; do
-    case $hold_majors in *" $hold_major "*) return 0 ;; esac
+  for hold_node in $hold_found; do
+    # 2…: S_IFCHR. A block device may have the same number.
+    case $hold_node in 2???:*) ;; *) continue ;; esac
+    case $hold_majors in *" ${hold_node#*:} "*) return 0 ;; esac
   done
   case "$hold_rc $hold_found" in 124* | *late*) return 2 ;; esac
   return 1
 }
 
-# number_of LINK: prints the major of what it leads to in hexadecimal; 0 for all but devices.
+# number_of LINK: prints MODE:MAJOR of what it leads to, in hexadecimal.
 number_of() {
   hold_target=$(readlink "$1" 2>/dev/null)
   case $hold_target in /*) ;; *) return ;; esac
@@ -144,7 +147,7 @@ number_of() {
     case $hold_target in $hold_mount | $hold_mount/*) unset IFS && return ;; esac
   done
   unset IFS
-  timeout 1 stat -L -c %t "$1" 2>/dev/null || [ $? -ne 124 ] || echo late
+  timeout 1 stat -L -c %f:%t "$1" 2>/dev/null || [ $? -ne 124 ] || echo late
 }
 
 # holds_queue PID: 0 descriptors wait unreceived in one of its unix sockets, or an io_uring of it keeps files; 1 no; 2 cannot
