@@ -109,6 +109,9 @@ export const KEPT_WORD: Readonly<Record<Kept['why'], string>> = {
   'no-holder': 'holds no GPU, never signalled',
   'own-session': 'our own session',
   detached: 'detached (parent is PID 1), kept',
+  'possible-keeper': 'may keep it, not proven; kept',
+  importer: 'has memory of a dead one; kept',
+  stuck: 'stuck in the kernel, has its kill -9',
 };
 
 export const GPU_REASON: Readonly<Record<GpuReason, string>> = {
@@ -123,7 +126,11 @@ export const GPU_REASON: Readonly<Record<GpuReason, string>> = {
   'scan-incomplete': 'a part of the scan did not finish',
   'dead-charge-without-holder':
     'a dead PID is billed and nobody was found to keep its files: device files in flight in a socket, or a holder that could not be seen',
-  'no-holder-anywhere': 'no holder anywhere: exported memory, a driver leak, another namespace or a vGPU',
+  'no-holder-anywhere': 'no holder was found for a part of it',
+  'possible-keeper': 'no holder is proven for a part of it; who may keep it is named below',
+  'instance-unplaced': 'bills of MIG instances could not be placed on one GPU',
+  xid: "the kernel's log names it (Xid)",
+  'kernel-module': 'a kernel module that keeps GPU memory without a process is in use',
 };
 
 export const SURVIVOR_WHY: Readonly<Record<Survivor['why'], string>> = {
@@ -132,6 +139,7 @@ export const SURVIVOR_WHY: Readonly<Record<Survivor['why'], string>> = {
   'denied-by-host': '/etc/gpu-reclaim/deny on the host forbids it',
   late: 'the host answered too late, so nothing was sent; ask again',
   'stuck-in-kernel': 'does not end although kill -9 was sent: stuck in the kernel; drain the host, a reboot frees it',
+  'outlived-kill': 'is still there after its kill -9; what keeps it was not seen, and another changes nothing',
   'run-stopped': 'the run was stopped before kill -9 was due; ask again',
   'ignored-sigterm': 'did not end by SIGTERM, and kill -9 was not part of this go',
   unreaped: 'dead, waits for its parent',
