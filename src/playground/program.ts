@@ -25,9 +25,9 @@ const CACHE = join(tmpdir(), `gpu-reclaim-program-${process.getuid?.() ?? 0}`);
 /** Those that are still of use to a second checkout or an older state. */
 const KEPT = 3;
 /** A prebuilt binary, and native parts of ssh2 that are not built here: looked for at run time, as in production. */
-const NATIVE = ['@photostructure/sqlite', 'cpu-features', '*.node'];
+export const NATIVE = ['@photostructure/sqlite', 'cpu-features', '*.node'];
 /** What packages of the older kind find around them, and a module does not. */
-const AROUND =
+export const AROUND =
   "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;";
 
 let made: string | null = null;

@@ -96,7 +96,8 @@ function serveSession(session: Session, entry: Entry, shell: () => string, sessi
     if (pid !== undefined) sessions.add(pid);
     let open = true;
     for (const stream of [child.stdin, child.stdout, child.stderr, channel]) stream.on('error', () => {});
-    if (entry.heard) listen(info.command, {stdin: channel, stdout: child.stdout, stderr: child.stderr}, child, entry.heard);
+    if (entry.heard)
+      listen(info.command, {stdin: channel, stdout: child.stdout, stderr: child.stderr}, child, entry.heard);
     channel.pipe(child.stdin);
     child.stdout.on('data', (chunk: Buffer) => open && channel.write(chunk));
     child.stderr.on('data', (chunk: Buffer) => open && channel.stderr.write(chunk));
