@@ -13,7 +13,7 @@ import type {ReclaimRequest} from './request.ts';
 import {titleOf} from './roles.ts';
 import {choose, mayGoAlone, type SelectionInput} from './selection.ts';
 import {serversOf} from './servers.ts';
-import {gracesFor, withWriting} from './writing-targets.ts';
+import {gracesFor, withWriting, withWritingKept} from './writing-targets.ts';
 
 /** A plan, perhaps with no target; or `gpu-absent` when the request names a GPU that the host does not have. */
 export function makePlan(given: PlanInput): Result<Plan> {
@@ -60,7 +60,10 @@ export function makePlan(given: PlanInput): Result<Plan> {
     machine: diagnosis.snapshot.machine,
     madeAtMs: input.nowMs,
     targets,
-    kept: kept.filter((one) => !serverPids.has(one.pid)),
+    kept: withWritingKept(
+      kept.filter((one) => !serverPids.has(one.pid)),
+      input.writing,
+    ),
     gpus: expectations(diagnosis, targets, requested.value),
     writing: input.writing,
     ...gracesFor(targets, request, context.policy),

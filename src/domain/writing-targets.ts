@@ -2,7 +2,7 @@
 import type {Diagnosis} from './diagnosis.ts';
 import {type Evidence, FINDING_ORDER, type FindingKind} from './finding.ts';
 import {ancestors, processTable} from './lineage.ts';
-import type {Plan, Target} from './plan.ts';
+import type {Kept, Plan, Target} from './plan.ts';
 import type {Policy} from './policy.ts';
 import type {ReclaimRequest} from './request.ts';
 import type {ProcessFacts} from './snapshot.ts';
@@ -23,18 +23,29 @@ export function withWriting(targets: readonly Target[], writing: Writing, diagno
     const {pid} = target.identity;
     const own = table.get(pid);
     const profiler = [...(own === undefined ? [] : [own]), ...ancestors(pid, table)].find(isProfiler);
-    const proof = [
-      ...writing.files.filter((file) => file.pid === pid).flatMap(evidenceOf),
-      ...(profiler === undefined ? [] : [underProfiler(profiler, pid)]),
-    ];
+    const report = profiler === undefined ? [] : [underProfiler(profiler, pid)];
     const blind = writing.unread.filter((one) => one.pid === pid && target.takesTerm).map(unreadEvidence);
-    if (proof.length + blind.length === 0) return target;
-    return {
-      ...target,
-      findings: proof.length === 0 ? target.findings : withFinding(target.findings),
-      evidence: [...target.evidence, ...proof, ...blind],
-    };
+    return noted(target, [...filesOf(pid, writing), ...report], blind);
   });
+}
+
+/** The same for those who stay: whoever ticks one by hand should know what a kill would cut. */
+export function withWritingKept(kept: readonly Kept[], writing: Writing): readonly Kept[] {
+  return kept.map((one) => noted(one, filesOf(one.pid, writing), []));
+}
+
+function noted<T extends Pick<Target, 'findings' | 'evidence'>>(
+  one: T,
+  proof: readonly Evidence[],
+  blind: readonly Evidence[],
+): T {
+  if (proof.length + blind.length === 0) return one;
+  const findings = proof.length === 0 ? one.findings : withFinding(one.findings);
+  return {...one, findings, evidence: [...one.evidence, ...proof, ...blind]};
+}
+
+function filesOf(pid: number, writing: Writing): readonly Evidence[] {
+  return writing.files.filter((file) => file.pid === pid).flatMap(evidenceOf);
 }
 
 /** From SIGTERM to kill -9, and to what it may run on while a file still grows, ms. A typed grace is a typed grace. */

@@ -157,8 +157,8 @@ describe('a target that may be in the middle of a file', () => {
     [
       'is waited for no longer than the longest grace',
       [one],
-      {ranOnMs: 565_000, writing: new Set([500])},
-      watch(5_000),
+      {ranOnMs: 567_000, writing: new Set([500])},
+      watch(3_000),
     ],
     ['is killed when that is over, writing or not', [one], {ranOnMs: 570_000, writing: new Set([500])}, kill],
     ['is not even looked at then', [one], {ranOnMs: 570_000}, kill],

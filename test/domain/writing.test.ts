@@ -11,7 +11,7 @@ import {
 } from '../../src/domain/writing.ts';
 import {mayWritePids, writingFact} from '../../src/domain/writing-targets.ts';
 import {graceWords, stillWritingLines, unreadWords} from '../../src/report/writing-words.ts';
-import {aProcess, aProgram, aSnapshot, billed, DEAF, planFor, targetOf} from '../doubles/build.ts';
+import {aProcess, aProgram, aSnapshot, billed, DEAF, keptOf, planFor, targetOf} from '../doubles/build.ts';
 
 const MIB = 2 ** 20;
 const state = (sizeBytes: number | null, position: number | null = null): FileState => ({sizeBytes, position});
@@ -65,6 +65,7 @@ describe('a name', () => {
     ['/l/json', null],
     ['/json/core', null],
     ['/t/trace.json (deleted)', null],
+    ['/c/7.orbax-checkpoint-tmp-170/d/0a (deleted)', null],
     ['/dev/shm/nccl-abc', null],
     ['', null],
   ])('%s is %s', (path, kind) => {
@@ -154,6 +155,18 @@ describe('a plan', () => {
     expect(plan).toMatchObject({writing, graceMs: 300_000, longestGraceMs: 600_000});
     expect(graceWords(plan)).toBe('5 m, up to 10 m while a file grows');
     expect(unreadWords(plan)).toBeNull();
+  });
+
+  it('says it of somebody who stays, too: a kill by hand would cut that file', () => {
+    const shared = aSnapshot(
+      [billed(aProcess({pid: 500, words: WORDS}), {0: 10}), billed(aProcess({pid: 503, uid: 1001}), {0: 10})],
+      {used: [50]},
+    );
+    const files = writing.files.map((file) => ({...file, pid: 503}));
+    const plan = planFor(shared, {match: 'vllm'}, {writing: {files, unread: []}});
+    expect(keptOf(plan, 503).findings).toEqual(['writing', 'bystander']);
+    expect(keptOf(plan, 503).evidence.map((one) => one.fact)).toContain('writing x.json.gz, +38 MiB/s');
+    expect(plan.graceMs).toBe(30_000);
   });
 
   it('keeps the grace that somebody typed', () => {
