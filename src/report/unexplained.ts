@@ -109,7 +109,7 @@ function exported(snapshot: Snapshot): Cause {
     .map((holding) => holding.pid);
   if (pids.length === 0)
     return possible(
-      "memory that was exported to a process which stays (CUDA IPC): the end of the importer's work would tell",
+      "memory that was exported to a process which stays, here (CUDA IPC) or on another node (NVLink fabric): the end of the importer's work would tell",
     );
   const names = pids.slice(0, MOST_PIDS).map((pid) => `PID ${pid} ${nameOf(pid, snapshot)}`.trimEnd());
   return {
