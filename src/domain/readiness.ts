@@ -19,7 +19,7 @@ export interface Blocker {
   readonly chargedMiB: number | null;
 }
 
-/** Xid lines of one GPU with one code, since the run began. */
+/** Xid lines of one GPU with one code, since the look before the first signal: from there on the log was read. */
 export interface NewXid {
   readonly index: number | null;
   readonly busId: string;
@@ -46,6 +46,7 @@ export function readinessOf(run: Run, outcome: Outcome): Readiness | null {
   const plan = planOf(run)?.plan ?? null;
   if (plan === null || outcome.gpus.length === 0) return null;
   const before = firstSnapshot(run);
+  const going = goingSnapshot(run) ?? before;
   const after = closingSnapshot(run);
   const deep = after?.deep ?? null;
   return {
@@ -53,7 +54,7 @@ export function readinessOf(run: Run, outcome: Outcome): Readiness | null {
     all: outcome.gpus,
     blockers: blockersOf(outcome, plan, after),
     recovery: after === null ? [] : recoveryOf(after),
-    newXids: deep === null || before === null ? null : newXids(deep, before, after),
+    newXids: deep === null || going === null ? null : newXids(deep, going, after),
     leftovers: deep === null ? null : leftoversOf(deep),
     ports: before === null ? [] : portsOf(before, plan, outcome, deep),
   };
@@ -73,6 +74,12 @@ export function isFree(gpu: GpuChange): boolean {
 export function closingSnapshot(run: Run): Snapshot | null {
   const looked = run.events.findLast((event) => event.kind === 'looked-again');
   return looked?.kind === 'looked-again' ? looked.snapshot : null;
+}
+
+/** The look between the go and the first signal. */
+function goingSnapshot(run: Run): Snapshot | null {
+  const rechecked = run.events.findLast((event) => event.kind === 'rechecked');
+  return rechecked?.kind === 'rechecked' ? rechecked.snapshot : null;
 }
 
 /** True only if a deeper look names the section and read all of it: else what it lacks proves nothing. */

@@ -59,7 +59,7 @@ function blockerLines(blockers: readonly Blocker[]): readonly ReadinessLine[] {
 
 function xidLines({newXids}: Readiness): readonly ReadinessLine[] {
   if (newXids === null) return [];
-  if (newXids.length === 0) return [{against: false, text: 'No new Xid in the kernel log since the run began'}];
+  if (newXids.length === 0) return [{against: false, text: 'No new Xid in the kernel log since the go'}];
   const each = newXids.map(
     ({index, busId, code, count}) => `${code} on GPU ${index ?? safeLine(busId, 20)}${count > 1 ? ` (${count}×)` : ''}`,
   );
@@ -67,7 +67,7 @@ function xidLines({newXids}: Readiness): readonly ReadinessLine[] {
   return [
     {
       against: true,
-      text: `New Xid in the kernel log since the run began: ${each.slice(0, BLOCKERS).join(', ')}${more > 0 ? `, ${more} more` : ''}`,
+      text: `New Xid in the kernel log since the go: ${each.slice(0, BLOCKERS).join(', ')}${more > 0 ? `, ${more} more` : ''}`,
     },
   ];
 }

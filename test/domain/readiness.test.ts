@@ -1,6 +1,5 @@
 /** "Can I start?": from a closed run's events alone, and nothing is said of what was not read. */
 import {describe, expect, it} from 'vitest';
-import {closingRequest} from '../../src/domain/closing-look.ts';
 import type {DeepLook} from '../../src/domain/deep.ts';
 import type {GpuChange, Outcome} from '../../src/domain/outcome.ts';
 import {isFree, type Readiness, readinessOf} from '../../src/domain/readiness.ts';
@@ -60,6 +59,7 @@ function ready({gpus = [change(0)], closing = {}, survivors = []}: Closed): Read
     {kind: 'requested', atMs: 1, request: aRequest()},
     {kind: 'surveyed', atMs: 1, snapshot: before},
     {kind: 'planned', atMs: 1, plan: aPlan({targets: [aTarget({pid: 400})], kept: []}), digest: 'd', expiresAtMs: 9},
+    {kind: 'rechecked', atMs: 1, snapshot: {...before, uptimeMs: 520_000}, drift: []},
     {
       kind: 'looked-again',
       atMs: 2,
@@ -122,8 +122,8 @@ describe('a recovery that the driver asks for', () => {
 describe('new Xid lines', () => {
   const xid = (uptimeMs: number, code = 94) => ({uptimeMs, busId: '00000000:00:00.0', code, pid: null, text: ''});
 
-  it('are those since the run began, counted by GPU and code', () => {
-    const deep = deepLook({xids: [xid(499_999), xid(500_000), xid(550_000), xid(550_001, 48)]});
+  it('are those since the look before the first signal, counted by GPU and code', () => {
+    const deep = deepLook({xids: [xid(519_999), xid(520_000), xid(550_000), xid(550_001, 48)]});
     expect(ready({closing: {deep, gpus: [aGpu(0)]}}).newXids).toEqual([
       {index: 0, busId: '00000000:00:00.0', code: 94, count: 2},
       {index: 0, busId: '00000000:00:00.0', code: 48, count: 1},
@@ -192,40 +192,4 @@ describe('the old port', () => {
 it('needs figures: a run that measured nothing answers nothing', () => {
   const outcome: Outcome = {word: 'failed', gpus: [], survivors: [], because: null, freedAfterMs: null};
   expect(readinessOf(aRun(), outcome)).toBeNull();
-});
-
-describe('the deeper look at the end', () => {
-  const alive = {pid: 400, name: 'x', observation: 'alive', findings: [], why: 'outlived-kill'} as const;
-  const over = (survivors: Outcome['survivors']): Outcome => ({
-    word: 'partly',
-    gpus: [],
-    survivors,
-    because: null,
-    freedAfterMs: null,
-  });
-  const after = aSnapshot([]);
-
-  it.each<[string, Snapshot | null, Outcome, boolean, unknown]>([
-    ['asks for what the next start needs', after, over([]), true, {pids: [], sinceUptimeMs: 500_000}],
-    ['asks where survivors stand', after, over([alive]), true, {pids: [400], sinceUptimeMs: 500_000}],
-    ['is not taken where nothing was signalled', after, over([alive]), false, null],
-    ['is not taken of a host that is silent', null, over([alive]), true, null],
-    ['is not taken twice', {...after, deep: deepLook()}, over([]), true, null],
-    [
-      'is taken again for survivors',
-      {...after, deep: deepLook()},
-      over([alive]),
-      true,
-      {pids: [400], sinceUptimeMs: 500_000},
-    ],
-    [
-      'reads the whole log of another boot',
-      {...after, machine: {...MACHINE, bootId: 'boot-2'}},
-      over([]),
-      true,
-      {pids: [], sinceUptimeMs: null},
-    ],
-  ])('%s', (_what, closing, outcome, signalled, request) => {
-    expect(closingRequest(before, closing, outcome, signalled)).toEqual(request);
-  });
 });

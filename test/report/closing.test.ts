@@ -77,9 +77,9 @@ describe('what stands against a start', () => {
       'a new Xid',
       {newXids: [{index: 3, busId: 'x', code: 94, count: 2}]},
       true,
-      'New Xid in the kernel log since the run began: 94 on GPU 3 (2×)',
+      'New Xid in the kernel log since the go: 94 on GPU 3 (2×)',
     ],
-    ['no new Xid', {newXids: []}, false, 'No new Xid in the kernel log since the run began'],
+    ['no new Xid', {newXids: []}, false, 'No new Xid in the kernel log since the go'],
     [
       'what was left behind',
       {leftovers: [shm('nccl-AbC'), shm('psm_1'), shm('7', 'segment'), shm('old')]},
