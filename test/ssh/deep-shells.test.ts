@@ -45,6 +45,8 @@ describe.skipIf(!READY)('a deeper look (needs root, unshare, nsenter: apt-get in
     writeFileSync(join(cell.folder, 'plain'), '');
 
     await keep('numbered', [], `keep_open ${full}`, `map_private ${zero}`, 'name');
+    spawnSync('mknod', [join(cell.folder, 'block'), 'b', '7', '0']);
+    await keep('block', [], `keep_open ${cell.folder}/block`);
     await keep('leader', ['leader'], `keep_open ${full}`, `queue ${nvidia} 2`);
     await keep('receiver', [], `queue ${nvidia} 3`);
     ring = (await keep('ring', [], `ring ${nvidia} ${cell.folder}/plain`))[0] ?? '';
@@ -64,7 +66,7 @@ describe.skipIf(!READY)('a deeper look (needs root, unshare, nsenter: apt-get in
   describe.each(SHELLS.map((shell) => ({name: shell.join(' '), shell})))('under $name', ({shell}) => {
     it('finds devices by their number, under any name, and the threads of a zombie leader', () => {
       const seen = look(shell);
-      expect(seen.majors).toEqual({'nvidia-uvm': 1});
+      expect(seen.majors).toEqual({'nvidia-uvm': 1, 'nvidia-caps': 7});
       const open = {driver: 'nvidia-uvm', major: 1, minor: 7, how: 'open', path: odd, count: 1};
       expect(devices(seen, 'numbered')).toEqual([open]);
       expect(devices(seen, 'leader')).toEqual([open]);

@@ -102,8 +102,10 @@ export async function makeCell(): Promise<Cell> {
   const devices = join(folder, 'dev');
   mkdirSync(devices);
   writeFileSync(join(devices, 'nvidia0'), Buffer.alloc(4096));
-  // As root sees it elsewhere, with the memory devices (1) under a driver's name.
-  const numbers = readFileSync('/proc/devices', 'latin1').replace(/^ *1 mem$/m, '  1 nvidia-uvm');
+  // As it is, with the memory devices (1) under a driver's name, and 7, which loop has among block devices.
+  const numbers = readFileSync('/proc/devices', 'latin1')
+    .replace(/^ *1 mem$/m, '  1 nvidia-uvm')
+    .replace('\n\nBlock', '\n  7 nvidia-caps\n\nBlock');
   writeFileSync(join(folder, 'numbers'), numbers);
   const script = [
     'set -e',

@@ -103,6 +103,7 @@ holds_number() {
   [ "$hold_rc" -eq 1 ] || return "$hold_rc"
   # Those links are for the mighty only (CAP_CHECKPOINT_RESTORE): whoever can't read one can't read any.
   readlink "${hold_maps%%[!-0-9a-z_/]*}" >/dev/null 2>&1 || return 2
+  return 1
 }
 
 # number_among LINKS: 0 one of these links (words, or a glob) leads to a character device of hold_majors; 1 none; 2 not all
@@ -136,19 +137,19 @@ number_among() {
   return 1
 }
 
-# number_of LINK: prints MODE:MAJOR of what it leads to, in hexadecimal.
-number_of() {
-  hold_target=$(readlink "$1" 2>/dev/null)
-  case $hold_target in /*) ;; *) return ;; esac
+# number_of LINK: prints MODE:MAJOR of what it leads to, in hexadecimal. In a subshell: patterns must stay patterns.
+number_of() (
+  set -f
   IFS='
 '
+  hold_target=$(readlink "$1" 2>/dev/null)
+  case $hold_target in /*) ;; *) return ;; esac
   for hold_mount in $hold_far; do
-    # shellcheck disable=SC2254 # these are patterns
-    case $hold_target in $hold_mount | $hold_mount/*) unset IFS && return ;; esac
+    # shellcheck disable=SC2254
+    case $hold_target in $hold_mount | $hold_mount/*) return ;; esac
   done
-  unset IFS
   timeout 1 stat -L -c %f:%t "$1" 2>/dev/null || [ $? -ne 124 ] || echo late
-}
+)
 
 # holds_queue PID: 0 descriptors wait unreceived in one of its unix sockets, or an io_uring of it keeps files; 1 no; 2 cannot
 # see. What kind of files they are, the kernel does not say (net/unix/af_unix.c, io_uring/fdinfo.c).
