@@ -123,6 +123,13 @@ describe('in flight', () => {
     expect(keptOf(plan, 900)).toMatchObject({why: 'possible-keeper', choosable: true, gpuUuids: [uuidOf(0)]});
   });
 
+  it('is no ghost under a worker’s title: nobody may go for it alone, though somebody may name it', () => {
+    const worker = stranger({comm: 'VLLM::EngineCor', words: ['VLLM::EngineCore']});
+    const look = inFlight([worker]);
+    expect(holderOf(aDiagnosis(look), 900).orphaned).toBe(false);
+    expect(targetOf(planFor(look, {pids: [900]}), 900).selfGo).toBe(false);
+  });
+
   it('leaves protected daemons locked, and still says that one other alone may be the keeper', () => {
     const look = inFlight([BUS, receiver()]);
     expect(keptOf(planFor(look, {pids: [30]}), 30)).toMatchObject({why: 'protected', choosable: false});

@@ -83,6 +83,7 @@ describe('a bill has moved', () => {
 
 describe('no bill has moved', () => {
   it.each<[string, Snapshot, Snapshot]>([
+    ['while its maker lives and has let go of it', then, aSnapshot([maker, billed(shared, {0: 4_614})])],
     ['while its maker lives', then, aSnapshot([billed(maker, {0: 4_614}), billed(shared, {0: 4_614})])],
     [
       'while the dead one is billed itself: somebody keeps its files',
