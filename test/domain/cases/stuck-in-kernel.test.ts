@@ -134,8 +134,7 @@ describe('the look itself is stuck', () => {
     ]);
     expect(diagnosis.holders.some((holder) => holder.findings.includes('unreaped'))).toBe(false);
     expect(
-      holderOf(aDiagnosis(aSnapshot([aProcess({pid: 701, words: ['vllm'], ...PLAIN_ZOMBIE, comm: 'vllm'})])), 701)
-        .findings,
+      holderOf(aDiagnosis(aSnapshot([aProcess({pid: 701, comm: 'vllm', ...PLAIN_ZOMBIE})])), 701).findings,
     ).toEqual(['unreaped']);
     expect(smiState(parseSmiAnswer('@stuck 700\n@rc 75'), 0, parseSmiAnswer('@stuck 700\n@rc 75'), 0)).toMatchObject({
       state: 'still-stuck',
