@@ -48,7 +48,7 @@ export function reportDeep(sections: readonly Section[], scans: DeepScans): Sect
   const blind = scans.host.euid !== 0 && scans.host.hidepid !== '0' ? `hidepid=${scans.host.hidepid}` : '';
   const refusedBy = (scan: NumberScan): string => {
     const count = [...scan.refused].filter((pid) => !scans.zombies.has(pid)).length;
-    return count === 0 ? '' : `${count} processes refused`;
+    return count === 0 ? '' : `${count} ${count === 1 ? 'process' : 'processes'} refused`;
   };
   const scan = (read: NumberScan, findsDue: number): readonly string[] => [
     blind,
