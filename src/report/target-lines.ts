@@ -33,6 +33,7 @@ function familyLines(workload: Workload, plan: Plan, members: Members): readonly
     ...(members === 'each' ? [] : first(detail(`PID ${pidsOf(targets)}`))),
     ...detail(ownerWords(targets)),
     ...first(reasonsOf(targets).flatMap((reason) => detail(`· ${reason}`))),
+    ...pastLines(targets),
     ...differences(targets).flatMap((difference) => detail(`· ${difference}`)),
     ...first(stopWords(targets)),
     ...(members === 'each' ? targets.map((target) => memberLine(target, plan)) : []),
@@ -53,6 +54,7 @@ function processLines(workload: Workload, plan: Plan): readonly Line[] {
     ...(targets.length > 1 ? first(detail(`PID ${pidsOf(targets)}`)) : []),
     ...detail(ownerWords(targets)),
     ...first(reasonsOf(targets).flatMap((reason) => detail(`· ${reason}`))),
+    ...pastLines(targets),
     ...(lead === 'writing' ? detail(`· ${noteOf(lead, one)}`) : []),
     ...others.flatMap((kind) => detail(`· ${noteOf(kind, one)}`)),
     ...(one.takesTerm ? [] : detail(`· ${whyNoTerm(one)}: no ${span(plan.graceMs)} wait`)),
@@ -156,6 +158,14 @@ function reasonsOf(targets: readonly Target[]): readonly string[] {
     return !('sharedWithPid' in belonging) || !pids.has(belonging.sharedWithPid);
   });
   return [...new Set((own.length === 0 ? targets.slice(0, 1) : own).map((target) => belongingWords(target.belonging)))];
+}
+
+/** What the dead were called whose memory is kept: the name under which a person knows a ghost. */
+function pastLines(targets: readonly Target[]): readonly Line[] {
+  const facts = targets.flatMap((target) => target.evidence.filter((one) => one.source === 'earlier-look'));
+  const [one, ...more] = new Set(facts.map((fact) => fact.fact));
+  if (one === undefined) return [];
+  return detail(`· ${safeLine(one, 80)}${more.length === 0 ? '' : `, ${more.length} more alike`}`);
 }
 
 function stopWords(targets: readonly Target[]): readonly Line[] {

@@ -157,6 +157,24 @@ describe('a server and its workers', () => {
     ]);
   });
 
+  it('leave a ghost that is known by what the dead were called', () => {
+    const ghost = aTarget({
+      pid: 6_000,
+      name: 'python3',
+      findings: ['inheritor'],
+      belonging: {by: 'ghost', deadPids: [8, 9, 10]},
+      evidence: [8, 9, 10].map((pid) => ({
+        source: 'earlier-look',
+        fact: `dead PID ${pid} was seen 22:40 UTC as VLLM::Worker_TP${pid - 8}`,
+      })),
+    });
+    expect(card(planOf([ghost])).slice(3, 6)).toEqual([
+      '  · billed to 3 dead PIDs',
+      '  · dead PID 8 was seen 22:40 UTC as',
+      '    VLLM::Worker_TP0, 2 more alike',
+    ]);
+  });
+
   it('stand on the card whole or not at all, and are counted then', () => {
     const crowd = Array.from({length: 40}, (_, at) =>
       aTarget({pid: 7_000 + at, name: `x${at}y`, chargedMiB: 1, family: {framework: null, rootPid: 7_000 + (at % 20)}}),
