@@ -85,6 +85,13 @@ function poisoned(text: string, word: OutcomeWord | null): Run {
       .slice(1)
       .map((event) => (event.kind === 'signal-result' ? {...event, result: 'failed' as const, detail: text} : event)),
     {
+      kind: 'still-writing',
+      atMs: AT,
+      files: [{pid: 500, writerPid: 501, path: `/${text}.pt`, what: 'checkpoint', MiBPerSecond: 38}],
+      unread: [{pid: 500, path: `/${text}`, why: 'no-answer'}],
+      untilMs: AT,
+    },
+    {
       kind: 'link-lost',
       atMs: AT,
       failure: {reason: 'host-unreachable', host: hostName('gpu-07'), address: text, detail: text},

@@ -36,6 +36,15 @@ function replyTo(run: Run, event: RunEvent): string {
   return replies[0]?.text ?? '';
 }
 
+it('a kill -9 that waits for a file is told, with when it is sent all the same', () => {
+  const file = {pid: 4012, writerPid: 4012, path: '/d/<!channel>.json.gz', what: 'trace', MiBPerSecond: 38} as const;
+  expect(
+    replyTo(waitingRun, {kind: 'still-writing', atMs: AT, files: [file], unread: [], untilMs: AT + 60_000}),
+  ).toMatch(
+    /^\*kill -9 is due\*\nkill -9 waits: PID 4012 writing .+\.json\.gz, \+38 MiB\/s; until \d\d:\d\d:\d\d UTC at most$/,
+  );
+});
+
 describe('the first plan', () => {
   const text = replyTo(waitingRun, planned(ghostPlan()));
 
