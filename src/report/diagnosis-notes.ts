@@ -1,6 +1,8 @@
 /** What a diagnosis says of a host beside its holders: what else was read of its GPUs, causes that are left, what was not read. */
 import type {Diagnosis, GpuReason} from '../domain/diagnosis.ts';
 import type {SectionReport} from '../domain/snapshot.ts';
+import {ranges} from './amounts.ts';
+import {REASON_NEXT} from './finding-next.ts';
 import {safeLine} from './safe-text.ts';
 import {causeLines} from './unexplained.ts';
 
@@ -8,7 +10,7 @@ import {causeLines} from './unexplained.ts';
 const LOOSE: readonly GpuReason[] = ['no-holder-anywhere', 'dead-charge-without-holder', 'possible-keeper'];
 
 export function diagnosisNotes(diagnosis: Diagnosis): readonly string[] {
-  return [...gpuEvidence(diagnosis), ...causes(diagnosis), ...unreadSections(diagnosis)];
+  return [...gpuEvidence(diagnosis), ...causes(diagnosis), ...unreadSections(diagnosis), ...nextWithGpus(diagnosis)];
 }
 
 /** "GPU 3: Xid 94, 512 s after boot: … [kernel-log]" */
@@ -21,6 +23,16 @@ function gpuEvidence(diagnosis: Diagnosis): readonly string[] {
 function causes({gpus, snapshot}: Diagnosis): readonly string[] {
   const loose = gpus.some((gpu) => gpu.reasons.some((reason) => LOOSE.includes(reason)));
   return loose ? ['What may hold what nobody explains:', ...causeLines(snapshot).map((line) => `  ${line}`)] : [];
+}
+
+/** "Next, GPU 3: drain it, …", each step once. */
+function nextWithGpus({gpus}: Diagnosis): readonly string[] {
+  const indexes = new Map<string, number[]>();
+  for (const {index, reasons} of gpus) {
+    for (const step of new Set(reasons.flatMap((reason) => REASON_NEXT[reason] ?? [])))
+      indexes.set(step, [...(indexes.get(step) ?? []), index ?? -1]);
+  }
+  return [...indexes].map(([step, of]) => `Next, GPU ${of.includes(-1) ? '?' : ranges(of)}: ${step}`);
 }
 
 /** A section that did not come whole says nothing about "nobody". */

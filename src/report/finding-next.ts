@@ -1,5 +1,5 @@
 /** What may be done about each finding, and the next safe step. */
-import type {HolderDiagnosis} from '../domain/diagnosis.ts';
+import type {GpuReason, HolderDiagnosis} from '../domain/diagnosis.ts';
 import type {FindingKind} from '../domain/finding.ts';
 import type {Kept} from '../domain/plan.ts';
 import {titleOf} from '../domain/roles.ts';
@@ -48,6 +48,19 @@ export const FINDING_NEXT: Readonly<Record<FindingKind, Next>> = {
     next: 'reclaim the whole workload, else it starts them again',
   },
   'name-only': {may: 'nothing', next: ''},
+};
+
+/** The next safe step with a GPU whose memory no process answers for; none of these is helped by a signal. */
+export const REASON_NEXT: Partial<Readonly<Record<GpuReason, string>>> = {
+  fault: 'no signal helps: drain it, then the recovery that nvidia-smi names, a reset or a reboot',
+  xid: "look the code up in the driver's list of Xid errors before work is put there",
+  'smi-failed': 'mend nvidia-smi first: driver and library may be of two versions until a reboot',
+  'smi-timed-out': 'no signal: the driver may be stuck; look at the kernel log, and drain the host',
+  'kernel-module': 'end what uses the module (RDMA, GPUDirect), then look again',
+  'instance-unplaced': 'compare "nvidia-smi -L" for the instance, then look at the process that is billed',
+  'not-all-readable': 'look with an account that may read all processes (manifests/sudoers.gpu-reclaim)',
+  hidepid: 'look with an account that may read all processes (manifests/sudoers.gpu-reclaim)',
+  'foreign-pid-namespace': 'look from the host itself, not from inside a container',
 };
 
 /** The next step with one that a plan leaves alone: by why it stays, where that is stronger than what it is. */

@@ -38,8 +38,8 @@ export function cutMrkdwn(text: string, limit: number): string {
   return `${kept.trimEnd()}${open ? fence : inline ? '`' : ''}${mark}`;
 }
 
-/** Names that call a whole channel when a client is told to link names. */
-const BROADCAST = /@(here|channel|everyone|group)\b/gi;
+/** Names that call a whole channel when a client is told to link names; also before a `_`, which may become a look-alike. */
+const BROADCAST = /@(here|channel|everyone|group)(?![a-z0-9])/gi;
 
 function redacted(text: string, limit: number): string {
   // Half of a surrogate pair is no Unicode text, and Slack would refuse the whole message for it.

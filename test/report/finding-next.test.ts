@@ -1,9 +1,10 @@
 /** What may be done about each finding, and the next safe step. */
 import {describe, expect, it} from 'vitest';
 import {FINDING_ORDER} from '../../src/domain/finding.ts';
+import {diagnosisNotes} from '../../src/report/diagnosis-notes.ts';
 import {FINDING_NEXT, holderNextLine, keptNext} from '../../src/report/finding-next.ts';
 import {holderLines} from '../../src/report/host-state.ts';
-import {aDiagnosis, aProcess, aSnapshot, billed, holderOf, PLAIN_ZOMBIE} from '../doubles/build.ts';
+import {aDiagnosis, aGpu, aProcess, aSnapshot, billed, holderOf, PLAIN_ZOMBIE} from '../doubles/build.ts';
 
 describe('the next safe step', () => {
   it('is there for every finding, as one sentence', () => {
@@ -45,4 +46,27 @@ it('a diagnosis says what of a process could not be read', () => {
   const process = aProcess({pid: 500, unreadable: ['exe', 'cgroup']});
   const lines = holderLines(aDiagnosis(aSnapshot([billed(process, {0: 100})], {used: [200]})));
   expect(lines).toContain('   · could not be read: exe, cgroup');
+});
+
+describe('beside its holders, a diagnosis says', () => {
+  it('the next step with a broken GPU, and none with a sound one', () => {
+    const gpus = [aGpu(0, 4, {fault: '[GPU requires reset]'}), aGpu(1)];
+    expect(diagnosisNotes(aDiagnosis(aSnapshot([], {gpus})))).toEqual([
+      'Next, GPU 0: no signal helps: drain it, then the recovery that nvidia-smi names, a reset or a reboot',
+    ]);
+  });
+
+  it('which causes are possible where nobody explains the memory', () => {
+    const notes = diagnosisNotes(aDiagnosis(aSnapshot([], {used: [9_000]})));
+    expect(notes[0]).toBe('What may hold what nobody explains:');
+    expect(notes.filter((note) => note.startsWith('  possible: ')).length).toBeGreaterThan(2);
+    expect(diagnosisNotes(aDiagnosis(aSnapshot([], {used: [4]})))).toEqual([]);
+  });
+
+  it('what was not read whole', () => {
+    const sections = [{name: 'facts', exitCode: 124, complete: false, note: 'timed out'}];
+    expect(diagnosisNotes(aDiagnosis(aSnapshot([], {used: [4], sections})))).toContain(
+      'Not read whole: facts (timed out)',
+    );
+  });
 });

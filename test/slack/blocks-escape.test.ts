@@ -8,6 +8,7 @@ describe('hostile text in mrkdwn', () => {
   it.each([
     ['calls no channel', '<!channel> hi', '&lt;!channel&gt; hi'],
     ['calls nobody by a bare name', 'ask @here, @channel and @everyone', 'ask ＠here, ＠channel and ＠everyone'],
+    ['calls nobody by a name before a mark', '@channel_ @here_x', '＠channelˍ ＠here_x'],
     ['mentions nobody', '<@U0EVIL>', '&lt;@U0EVIL&gt;'],
     ['links nowhere', '<http://evil.example|the docs>', '&lt;http:⁄⁄evil.example|the docs&gt;'],
     ['keeps its entities as they were typed', '&amp; &', '&amp;amp; &amp;'],
