@@ -107,8 +107,12 @@ describe.skipIf(!has('python3'))('what processes write (needs python3: apt-get i
       `#!/bin/sh\ncase " $* " in *" -L "*) echo $$ >>${pidFile}; exec sleep 1000;; esac\nexec ${real} "$@"\n`,
     );
     chmodSync(join(folder, 'stat'), 0o755);
-    const seen = look(['sh'], [writer], `${folder}:${PATH}`);
-    for (const pid of readFileSync(pidFile, 'utf8').trim().split('\n')) process.kill(Number(pid), 'SIGKILL');
+    let seen: WritesLook;
+    try {
+      seen = look(['sh'], [writer], `${folder}:${PATH}`);
+    } finally {
+      for (const pid of readFileSync(pidFile, 'utf8').trim().split('\n')) process.kill(Number(pid), 'SIGKILL');
+    }
     const {files: grown, unread} = growing(seen);
     // Positions tell of those that only write.
     expect(grown.map(({path}) => path.split('/').at(-1))).toEqual(
