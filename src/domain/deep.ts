@@ -76,10 +76,13 @@ export interface XidLine {
   readonly text: string;
 }
 
-/** A shared-memory file or segment that no process maps or has open. */
+/**
+ * A shared-memory file or segment that no process maps or has open. Files are told only where every process of our PID
+ * namespace was in sight; beyond it, somebody may keep one still. Segments are counted by the kernel itself.
+ */
 export interface SharedLeftover {
   readonly kind: 'file' | 'segment';
-  /** Path below /dev/shm, or the shmid. Host text. */
+  /** Path below /dev/shm with newlines as `?`, or the shmid. Host text. */
   readonly name: string;
   readonly MiB: number;
   readonly uid: number;
@@ -108,7 +111,7 @@ export interface DeepLook {
   /** null: no MPS here, or its control did not answer within a second. */
   readonly mps: MpsState | null;
   readonly leftovers: readonly SharedLeftover[];
-  /** TCP ports that somebody listens on. */
+  /** TCP ports that somebody listens on, in the network namespace of our shell. */
   readonly listening: readonly number[];
   /** Use counts of nvidia*, gdrdrv and peer-memory modules, from /proc/modules. */
   readonly modules: Readonly<Record<string, number>>;
