@@ -30,6 +30,7 @@ function row(change: Partial<Row>): Row {
     afterMiB: 3084,
     freed: true,
     innocents: ALIVE,
+    spared: {},
     serverGone: true,
     holderGone: true,
     deaths: [],

@@ -54,6 +54,17 @@ describe.skipIf(!AS_ROOT)('the zoo for a real GPU (a root lab; needs root)', () 
     expect(renamed.deaths[0]).toMatchObject({name: 'server'});
   }, 60_000);
 
+  it('runs nothing where somebody else’s process carries the name', async () => {
+    const stranger = site.start(['sh', '-c', 'sleep 60; : vllm']);
+    const ended = new Promise((resolve) => stranger.once('close', resolve));
+    try {
+      await expect(row('plain')).rejects.toThrow('not run');
+    } finally {
+      if (stranger.pid !== undefined) process.kill(-stranger.pid, 'SIGKILL');
+      await ended;
+    }
+  }, 60_000);
+
   it('shows what fuser -k does to everybody else', async () => {
     const cleaner = CLEANERS.find(({name}) => name === 'fuser -k') ?? null;
     const killed = await row('in flight', {cleaner});

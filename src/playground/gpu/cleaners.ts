@@ -1,7 +1,6 @@
 /** What people type instead. Each is run only where all that it could hit is the zoo's own. */
 import {bills, type Ended, fuserPids, shellOn} from './commands.ts';
 import type {Site} from './site.ts';
-import type {Zoo} from './zoo.ts';
 
 export interface Cleaner {
   readonly name: string;
@@ -35,15 +34,20 @@ export function clean(site: Site, cleaner: Cleaner): Promise<Ended> {
   return shellOn(site, cleaner.text(site.devices), 30_000);
 }
 
-/** PIDs that one of the cleaners would hit and that are not this zoo's: then it must not run here. */
-export async function strangers(site: Site, zoo: Zoo): Promise<readonly number[]> {
-  const own = new Set(zoo.pids.values());
+/**
+ * PIDs that hold a device node of this name, in whatever mount namespace, are billed, or carry the server's name, and are
+ * not this zoo's. The product is asked for that name and the cleaners hit whatever they find, so where there is a stranger
+ * nothing is run: other people's work, and other labs' on one machine, must not be what the zoo is measured on.
+ */
+export async function strangers(site: Site, own: ReadonlySet<number>): Promise<readonly number[]> {
   // The pattern is put together by the shell, so that its own argv does not hold it.
   const named = await shellOn(site, `a=vl; b=lm; c=VL; d=LM; pgrep -f "$a$b|$c$d"`);
+  const open = await shellOn(site, `find /proc/[0-9]*/fd -maxdepth 1 -lname '${site.devices}/nvidia*' 2>/dev/null`);
   const found = [
     ...(await fuserPids(site)),
     ...(await bills(site)).map((bill) => bill.pid),
     ...(named.out.match(/\d+/g)?.map(Number) ?? []),
+    ...[...open.out.matchAll(/^\/proc\/(\d+)\//gm)].map((match) => Number(match[1])),
   ];
   return [...new Set(found)].filter((pid) => !own.has(pid));
 }

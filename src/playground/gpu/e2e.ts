@@ -4,8 +4,8 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {gzipSync} from 'node:zlib';
 import type {HeardExec} from '../lab/own-server.ts';
-import {CLEANERS} from './cleaners.ts';
-import {runOn, usedMiB} from './commands.ts';
+import {CLEANERS, strangers} from './cleaners.ts';
+import {runOn, sum, usedMiB} from './commands.ts';
 import {machineFacts} from './machine-facts.ts';
 import {NotClean, oneRow, type RowAsked} from './one-row.ts';
 import {type Options, readOptions, type Stage} from './options.ts';
@@ -13,7 +13,7 @@ import {type Product, productFor} from './product.ts';
 import type {Results, Row} from './results.ts';
 import {renderResults, rowLine} from './results-page.ts';
 import {labSite, realSite, type Site} from './site.ts';
-import {type Species, speciesOn} from './species.ts';
+import {type Species, speciesOn, speciesOver} from './species.ts';
 
 const LAB_GPUS = 8;
 /** Rows of `timing` for each of these; the one of `alive` counts as the first. */
@@ -21,28 +21,28 @@ const TIMED = ['plain', 'deaf'];
 
 interface Wanted {
   readonly species: Species;
-  readonly more: Pick<RowAsked, 'server' | 'nth' | 'cleaner'>;
+  readonly more: Pick<RowAsked, 'server' | 'nth' | 'cleaner' | 'gpus'>;
 }
 
-function wantedOf(stage: Stage, all: readonly Species[]): readonly Wanted[] {
-  const rows = (server: 'alive' | 'dead', nth: number, cleaner: RowAsked['cleaner'], of = all): readonly Wanted[] =>
-    of.map((species) => ({species, more: {server, nth, cleaner}}));
+/** All but `several` on one GPU. */
+const FIRST = [0];
+
+function wantedOf(stage: Stage, only: Options['only'], several: readonly number[]): readonly Wanted[] {
+  const all = speciesOn(FIRST).filter(({name}) => only === null || only.includes(name));
+  const timed = all.filter(({name}) => TIMED.includes(name));
+  const rows = (of: readonly Species[], more: Partial<Wanted['more']>): readonly Wanted[] =>
+    of.map((species) => ({species, more: {server: 'alive', nth: 1, cleaner: null, gpus: FIRST, ...more}}));
   switch (stage) {
     case 'alive':
-      return rows('alive', 1, null);
+      return rows(all, {});
     case 'dead':
-      return rows('dead', 1, null);
+      return rows(all, {server: 'dead'});
     case 'timing':
-      return [2, 3].flatMap((nth) =>
-        rows(
-          'alive',
-          nth,
-          null,
-          all.filter(({name}) => TIMED.includes(name)),
-        ),
-      );
+      return [2, 3].flatMap((nth) => rows(timed, {nth}));
+    case 'several':
+      return several.length < 2 ? [] : rows(speciesOver(several), {gpus: several});
     case 'cleaners':
-      return CLEANERS.flatMap((cleaner) => rows('alive', 1, cleaner));
+      return CLEANERS.flatMap((cleaner) => rows(all, {cleaner}));
   }
 }
 
@@ -100,26 +100,30 @@ async function play(options: Options, journal: Journal, site: Site, product: Pro
   const machine = await machineFacts(site);
   journal.say(`${machine.gpu}, driver ${machine.driver}, idle ${machine.idleMiB.join(' ')} MiB`);
   journal.say((await runOn(site, ['fuser', '-v', ...nodes(site)])).err.trim() || 'nobody holds the device nodes');
-  const gpus = options.gpus === 'all' ? machine.idleMiB.map((_, gpu) => gpu) : options.gpus;
-  const idleMiB = gpus.reduce((total, gpu) => total + (machine.idleMiB[gpu] ?? 0), 0);
-  const all = speciesOn(gpus).filter(({name}) => options.only === null || options.only.includes(name));
+  const foreign = await strangers(site, new Set());
+  if (foreign.length > 0) {
+    journal.say(`processes ${foreign.join(', ')} are not the zoo's and would be in its way: nothing is run`);
+    return 1;
+  }
+  const several = options.gpus === 'all' ? machine.idleMiB.map((_, gpu) => gpu) : options.gpus;
   for (const stage of options.stages)
-    for (const {species, more} of wantedOf(stage, all)) {
+    for (const {species, more} of wantedOf(stage, options.only, several)) {
       const title = `${more.cleaner?.name ?? 'gpu-reclaim'}, ${species.name}, server ${more.server}, ${more.nth}`;
       if (journal.seconds() > options.budgetS) {
         journal.missing.push(`${title}: no time left`);
         continue;
       }
       journal.at = title;
+      const idleMiB = sum(more.gpus.map((gpu) => machine.idleMiB[gpu] ?? 0));
       try {
-        const row = await oneRow({site, product, species, gpus, idleMiB, ...more});
+        const row = await oneRow({site, product, species, idleMiB, ...more});
         journal.rows.push(row);
         journal.say(rowLine(row));
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
         journal.missing.push(`${title}: ${why}`);
         journal.say(`${title}: FAILED ${why}`);
-        if (error instanceof NotClean && (await stillDirty(site, gpus, idleMiB))) {
+        if (error instanceof NotClean && (await stillDirty(site, more.gpus, idleMiB))) {
           journal.save(machine);
           return 1;
         }
@@ -131,14 +135,16 @@ async function play(options: Options, journal: Journal, site: Site, product: Pro
   return journal.missing.length === 0 && journal.rows.every(isRight) ? 0 : 1;
 }
 
-/** The product frees every species, ends the server and harms nobody. */
+/** The product frees every species, ends the server unless others still work for it, and harms nobody. */
 function isRight(row: Row): boolean {
-  return row.product === null || (row.freed && row.serverGone && Object.values(row.innocents).every((alive) => alive));
+  const unharmed = [...Object.values(row.innocents), ...Object.values(row.spared)].every((alive) => alive);
+  const serverRight = row.serverGone || Object.keys(row.spared).length > 0;
+  return row.product === null || (row.freed && serverRight && unharmed);
 }
 
 async function stillDirty(site: Site, gpus: readonly number[], idleMiB: number): Promise<boolean> {
   await new Promise((resolve) => setTimeout(resolve, 5000));
-  return (await usedMiB(site, gpus)).reduce((total, one) => total + one, 0) > idleMiB + 64;
+  return sum(await usedMiB(site, gpus)) > idleMiB + 64;
 }
 
 function nodes(site: Site): readonly string[] {

@@ -25,8 +25,6 @@ export interface RowAsked {
   readonly idleMiB: number;
   /** null: the product. */
   readonly cleaner: Cleaner | null;
-  /** As the request has it; null for every GPU. */
-  readonly range?: string | null;
 }
 
 /** What must not happen again in the next row either: the machine does not come back to where it was. */
@@ -47,10 +45,13 @@ export async function oneRow(asked: RowAsked): Promise<Row> {
 }
 
 async function inZoo(asked: RowAsked, zoo: Zoo): Promise<Row> {
-  const {site, product, species, gpus, cleaner} = asked;
-  await zoo.make(innocentsOn(gpus, site.daemonPath));
+  const {site, product, species, cleaner} = asked;
+  const gpus = species.range ?? asked.gpus;
+  await zoo.make(innocentsOn(asked.gpus, site.daemonPath));
   const innocentMiB = sum(await usedMiB(site, gpus));
-  const share = new Map((await bills(site)).map((bill) => [bill.pid, bill.MiB]));
+  const share = new Map<number, number>();
+  // One row for each GPU of a process; every innocent has the same on each.
+  for (const bill of await bills(site)) share.set(bill.pid, bill.MiB * gpus.length);
   const kept = (name: string): number => {
     const pid = zoo.pids.get(name);
     return pid === undefined ? 0 : (share.get(pid) ?? 0);
@@ -66,9 +67,9 @@ async function inZoo(asked: RowAsked, zoo: Zoo): Promise<Row> {
     fuser: (await fuserPids(site)).map((pid) => zoo.nameOf(pid)),
   };
   const raw = cleaner === null ? await rawLooks(site) : {};
-  const foreign = cleaner === null ? [] : await strangers(site, zoo);
+  const foreign = await strangers(site, new Set(zoo.pids.values()));
   if (foreign.length > 0)
-    throw new Error(`${cleaner?.name} is not run: it would hit ${foreign.join(', ')}, which are not the zoo's`);
+    throw new Error(`not run: ${foreign.join(', ')} would be hit or asked for, and are not the zoo's`);
 
   const startedAt = performance.now();
   const done =
@@ -79,7 +80,7 @@ async function inZoo(asked: RowAsked, zoo: Zoo): Promise<Row> {
             product,
             zoo,
             gpus,
-            range: asked.range ?? null,
+            range: species.range?.join(',') ?? null,
             atMostMiB: innocentMiB + TOLERANCE_MIB,
           }),
           end: '-',
@@ -106,9 +107,10 @@ async function inZoo(asked: RowAsked, zoo: Zoo): Promise<Row> {
     afterMiB,
     freed: afterMiB <= innocentMiB - lost + TOLERANCE_MIB,
     innocents,
+    spared: Object.fromEntries((species.spared ?? []).map((name) => [name, state[name]?.alive === true])),
     serverGone: state['server']?.alive !== true,
     holderGone: state['holder']?.alive !== true,
-    deaths: [...zoo.deaths],
+    deaths: zoo.deaths.map((death) => ({...death, signal: death.signal ?? state[death.name]?.endedBy ?? null})),
     seconds: Math.round(seconds * 100) / 100,
     seen,
     raw,

@@ -1,5 +1,5 @@
 /** The words after `npm run e2e:gpu --`. */
-export const STAGES = ['alive', 'timing', 'dead', 'cleaners'] as const;
+export const STAGES = ['alive', 'timing', 'dead', 'several', 'cleaners'] as const;
 export type Stage = (typeof STAGES)[number];
 
 export interface Options {
@@ -11,12 +11,12 @@ export interface Options {
   readonly only: readonly string[] | null;
   /** No new row is begun after so many seconds. */
   readonly budgetS: number;
-  /** GPUs that the species use; `all` = every one that the machine has. */
+  /** GPUs of the stage `several`, which needs two at least; `all` = every one that the machine has. The others use GPU 0. */
   readonly gpus: readonly number[] | 'all';
 }
 
 export const USAGE =
-  'e2e:gpu [--lab] [--out FOLDER] [--stages alive,timing,dead,cleaners] [--only "plain,in flight"] [--budget SECONDS] [--gpus 0|0,1|all]';
+  'e2e:gpu [--lab] [--out FOLDER] [--stages alive,timing,dead,several,cleaners] [--only "plain,in flight"] [--budget SECONDS] [--gpus 0|0,1|all]';
 
 export function readOptions(argv: readonly string[]): Options {
   let options: Options = {lab: false, out: 'dist/gpu-results', stages: STAGES, only: null, budgetS: 540, gpus: [0]};

@@ -5,7 +5,7 @@ const PRODUCT = 'gpu-reclaim';
 
 export function renderResults(results: Results): string {
   const {machine, rows, missing} = results;
-  const own = rows.filter((row) => row.product !== null);
+  const one = rows.filter((row) => row.product !== null && !isSeveral(row));
   const parts = [
     '# Every way GPU memory stays held, and who gets it back',
     [
@@ -15,8 +15,9 @@ export function renderResults(results: Results): string {
         : 'A real GPU. Written by `npm run e2e:gpu`; this page is made from the raw files beside it.',
     ].join(' '),
     'Each species is a child of a server that holds no GPU, all in one session. Beside it run three innocents: another user’s job, a detached trainer of the same user, a persistence daemon. Each row is a zoo of its own.',
-    ...productTable('The server still runs', own.filter(first('alive'))),
-    ...productTable('The server is dead, as after a crash', own.filter(first('dead'))),
+    ...productTable('The server still runs', one.filter(first('alive'))),
+    ...productTable('The server is dead, as after a crash', one.filter(first('dead'))),
+    ...severalTable(rows),
     ...timing(results),
     ...cleaners(rows),
     ...(missing.length === 0 ? [] : ['## Not run, or failed', missing.map((line) => `- ${oneLine(line)}`).join('\n')]),
@@ -73,6 +74,29 @@ function productTable(title: string, rows: readonly Row[]): readonly string[] {
   return [`## ${title}`, table(head, body)];
 }
 
+function isSeveral(row: Row): boolean {
+  return row.species.startsWith('ghost on ');
+}
+
+function severalTable(all: readonly Row[]): readonly string[] {
+  const rows = all.filter(isSeveral);
+  if (rows.length === 0) return [];
+  const head = ['species', 'asked for', 'freed', 'workers elsewhere alive', 'innocents alive', 'server', 'outcome'];
+  const body = rows.map((row) => {
+    const spared = Object.values(row.spared);
+    return [
+      row.species,
+      `GPU ${row.gpus.join(', ')}`,
+      row.freed ? 'yes' : '**no**',
+      spared.length === 0 ? '-' : `${spared.filter((alive) => alive).length} of ${spared.length}`,
+      `${aliveOf(row)} of 3`,
+      row.serverGone ? 'gone' : 'alive',
+      row.product?.outcome ?? '-',
+    ];
+  });
+  return ['## Several GPUs', table(head, body)];
+}
+
 function timing({rows, machine}: Results): readonly string[] {
   const timed = [...new Set(rows.filter((row) => row.product !== null && row.nth > 1).map((row) => row.species))];
   if (timed.length === 0) return [];
@@ -104,7 +128,8 @@ function cleaners(rows: readonly Row[]): readonly string[] {
   const others = [...new Set(rows.filter((row) => row.product === null).map((row) => row.cleaner))];
   if (others.length === 0) return [];
   const names = [PRODUCT, ...others];
-  const of = (name: string): readonly Row[] => rows.filter((row) => row.cleaner === name && first('alive')(row));
+  const of = (name: string): readonly Row[] =>
+    rows.filter((row) => row.cleaner === name && first('alive')(row) && !isSeveral(row));
   const head = [
     'cleaner',
     'freed',

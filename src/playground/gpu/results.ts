@@ -67,6 +67,8 @@ export interface Row {
   readonly afterMiB: number;
   readonly freed: boolean;
   readonly innocents: Readonly<Record<Innocent, boolean>>;
+  /** Whether each worker on a GPU outside the request's range still lives. */
+  readonly spared: Readonly<Record<string, boolean>>;
   readonly serverGone: boolean;
   readonly holderGone: boolean;
   readonly deaths: readonly Death[];

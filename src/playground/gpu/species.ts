@@ -25,6 +25,10 @@ export interface Species {
   /** After the first look: who is ended as by a crash, and who is told to turn. */
   readonly die: readonly string[];
   readonly turns: readonly string[];
+  /** GPUs that the request is limited to; all of them if not said. */
+  readonly range?: readonly number[];
+  /** Workers on other GPUs, which such a request must leave alive. */
+  readonly spared?: readonly string[];
 }
 
 export const SERVER_ARGV = [
@@ -82,6 +86,31 @@ export function speciesOn(gpus: readonly number[]): readonly Species[] {
     pair('exported memory', {...on, name: 'exporter', part: 'vmm-exporter'}, 'receiver'),
     pair('in flight', {...on, name: 'sender', part: 'sender'}, 'unreading'),
   ];
+}
+
+/** Over several GPUs: a worker on each, and one child that keeps the memory of a dead worker on one, some or all of them. */
+export function speciesOver(gpus: readonly number[]): readonly Species[] {
+  const some = gpus.slice(0, Math.ceil(gpus.length / 2));
+  return [
+    ghostOver('ghost on one GPU', gpus.slice(0, 1), []),
+    ghostOver('ghost on all GPUs', gpus, []),
+    ghostOver('ghost on some GPUs, the others in use', some, gpus.slice(some.length)),
+  ];
+}
+
+function ghostOver(name: string, ghost: readonly number[], others: readonly number[]): Species {
+  const workers = others.map((gpu): Part => {
+    const title = `VLLM::Worker_TP${gpu}`;
+    return {name: `worker ${gpu}`, part: 'holder', argv: [title], comm: title, gpus: [gpu], MiB: HELD_MIB};
+  });
+  const dead: Part = {name: 'worker', part: 'forker', child: 'holder', argv: SPAWNED, gpus: ghost, MiB: HELD_MIB};
+  return {
+    name,
+    workers: [dead, ...workers],
+    die: ['worker'],
+    turns: [],
+    ...(others.length === 0 ? {} : {range: ghost, spared: workers.map((worker) => worker.name)}),
+  };
 }
 
 export const INNOCENTS: readonly Innocent[] = ['another user', 'detached trainer', 'persistence daemon'];

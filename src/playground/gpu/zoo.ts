@@ -12,6 +12,8 @@ export interface MemberState {
   readonly alive: boolean;
   readonly state: string;
   readonly ppid: number | null;
+  /** Number of the signal that ended it; null while it lives, or where the kernel does not tell. */
+  readonly endedBy: number | null;
 }
 
 interface Waiting {
