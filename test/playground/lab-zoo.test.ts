@@ -181,9 +181,9 @@ for (const kind of ['root', 'user', 'flat'] as const satisfies readonly LabKind[
     });
 
     test.skipIf(without('daemons'))(
-      'MPS: the server is billed for its clients, which have the devices open',
+      'MPS: control daemon and server are programs of their own, and the client has a bill of its own',
       async () => {
-        const [control, client] = species.mps([{gpu: 1, MiB: 14}], [species.workload([{gpu: 1, MiB: 0}])]);
+        const [control, client] = species.mps([{gpu: 1, MiB: 14}], [species.workload([{gpu: 1, MiB: 3}])]);
         const daemon = await lab.spawn(control);
         const user = await lab.spawn(client ?? control);
         const serving = daemon.workers[0]?.pid ?? 0;
@@ -192,6 +192,7 @@ for (const kind of ['root', 'user', 'flat'] as const satisfies readonly LabKind[
         );
         expect((await eyes.apps()).filter((row) => row.gpu === 1)).toEqual([
           {gpu: 1, pid: serving, name: '/usr/bin/nvidia-cuda-mps-server', MiB: 14},
+          {gpu: 1, pid: user.pid, name: 'python3', MiB: 3},
         ]);
         expect(await eyes.process(user.pid)).toMatchObject({gpu: 1, control: 1, uvm: 1});
         for (const one of [daemon, user, {pid: serving}]) await eyes.read(`kill -KILL ${one.pid}`);

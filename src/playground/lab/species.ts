@@ -62,6 +62,8 @@ export interface LabSpec {
   readonly leaves?: readonly {readonly name: string; readonly MiB: number}[];
   /** Inheritor: the surviving child's command line, if not the last parent's. */
   readonly title?: readonly string[];
+  /** Unreaped: the dead child's own short name. */
+  readonly zombieComm?: string;
   readonly processes?: number;
   readonly files?: number;
 }
@@ -237,7 +239,7 @@ export function writer(holds: readonly Allocation[], change: Change = {}): LabSp
   return workload(holds, {species: 'writer', label: 'writer', writes, ...change});
 }
 
-/** CUDA MPS: the control daemon, its server, which is billed for its clients too, and the clients, which have the devices open. */
+/** CUDA MPS: the control daemon with its server, and clients with bills of their own, as they have since Volta (not measured). */
 export function mps(
   serverHolds: readonly Allocation[],
   clients: readonly LabSpec[],
