@@ -19,6 +19,8 @@ export function deepWords(request: DeepRequest, host: {readonly deviceFolder: st
 
 /** The whole stdin text of a deeper look; see `probeScript` for why it begins and ends as it does. */
 export function deepScript(nonce: string, request: DeepRequest, host: {readonly deviceFolder: string}): string {
-  const functions = [probeFunctions(), ...['identity', 'deep-holders', 'deep-kernel', 'deep'].map(scriptText)].join('\n');
+  const functions = [probeFunctions(), ...['identity', 'deep-holders', 'deep-kernel', 'deep'].map(scriptText)].join(
+    '\n',
+  );
   return `:\n${functions}\nNONCE=${quote(nonce)}; deep_main ${deepWords(request, host)} </dev/null; exit $?\n`;
 }
