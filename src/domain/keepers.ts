@@ -20,19 +20,24 @@ export interface Keeping {
   readonly evidence: readonly Evidence[];
 }
 
-/** How this process may keep what is loose; empty where nothing is loose: every desktop has files waiting in sockets. */
+/**
+ * How this process may keep what is loose; empty where nothing is loose: every desktop has files waiting in sockets. One
+ * that is billed itself, and keeps files in an io_uring and nowhere else, needs no suspicion.
+ */
 export function keepings(
   holding: Holding,
   isBilled: boolean,
   loose: readonly GpuAccount[],
   snapshot: Snapshot,
 ): readonly Keeping[] {
-  if (loose.length === 0) return [];
-  const found: Keeping[] = [];
   const queued = queueOf(holding, snapshot);
+  const inRing = isBilled && !holdsDevice(holding) && holding.queued > 0 && queued.rings > 0;
+  if (loose.length === 0) return inRing ? [{kind: 'in-flight', gpuUuids: [], evidence: queued.evidence}] : [];
+  const found: Keeping[] = [];
   const waiting = loose.filter((account) => queued.gpus === null || queued.gpus.has(account.gpuUuid));
   if (holding.queued > 0 && waiting.length > 0)
     found.push({kind: 'in-flight', gpuUuids: uuids(waiting), evidence: [...queued.evidence, looseFact(waiting)]});
+  else if (inRing) found.push({kind: 'in-flight', gpuUuids: [], evidence: queued.evidence});
   // Exported memory keeps no context of its own, so nobody is billed: a dead PID's bill is another matter.
   const exported = loose.filter((account) => unbilledMiB(account) > account.baselineMiB);
   if (!isBilled && holdsDevice(holding) && keepsControlOnly(holding) && exported.length > 0) {
@@ -46,11 +51,11 @@ export function keepings(
   return found;
 }
 
-/** What waits in its sockets and io_urings, and on which GPUs: null where no name tells. */
+/** What waits in its sockets and io_urings, and on which GPUs: null where no name tells. `rings`: those with devices, or without names. */
 function queueOf(
   holding: Holding,
   snapshot: Snapshot,
-): {readonly gpus: ReadonlySet<string> | null; readonly evidence: readonly Evidence[]} {
+): {readonly gpus: ReadonlySet<string> | null; readonly rings: number; readonly evidence: readonly Evidence[]} {
   const sockets = (snapshot.deep?.queued ?? []).filter((one) => one.pid === holding.pid && one.count > 0);
   const rings = (snapshot.deep?.rings ?? []).filter((one) => one.pid === holding.pid && one.files > 0);
   const evidence: Evidence[] = [];
@@ -69,7 +74,11 @@ function queueOf(
   const minors = names.map(minorOf);
   // nvidiactl alone names no GPU, and exported memory needs no more.
   const open = sockets.length > 0 || nameless.length > 0 || minors.includes(null) || rings.length === 0;
-  return {gpus: open ? null : gpusByMinor(minors, snapshot), evidence: [...evidence, ...queueGaps(snapshot)]};
+  return {
+    gpus: open ? null : gpusByMinor(minors, snapshot),
+    rings: rings.filter((one) => one.devices === null || one.devices.length > 0).length,
+    evidence: [...evidence, ...queueGaps(snapshot)],
+  };
 }
 
 /** What the deeper look could not read of the sockets: others may have files waiting as well. */

@@ -5,6 +5,7 @@ import {needsDeeper} from '../../src/domain/deepen.ts';
 import type {ProcessFacts, Snapshot} from '../../src/domain/snapshot.ts';
 import {
   ANNA_UID,
+  aCharge,
   aDeadCharge,
   aDiagnosis,
   aHolding,
@@ -202,6 +203,26 @@ describe('files in an io_uring', () => {
   it('name the GPU where it does', () => {
     expect(holderOf(aDiagnosis(ring(['nvidia1'])), 1_404).mayKeep).toEqual([uuidOf(1)]);
     expect(facts(ring(['/dev/nvidia1']), 1_404)[0]).toBe('socket-queues: its io_uring keeps /dev/nvidia1 open');
+  });
+
+  it('make a holder of one that is billed itself and keeps its files nowhere else, whatever else is explained', () => {
+    const look = aSnapshot([{process: receiver(), charges: [aCharge(1_404, 0, 4_614)]}], {used: [4_623]});
+    expect(needsDeeper(aDiagnosis(look))).toBe(true);
+    expect(keptOf(planFor(look, {pids: [1_404]}), 1_404)).toMatchObject({why: 'no-holder', choosable: false});
+    for (const devices of [null, ['/dev/nvidia0', '/dev/nvidiactl']]) {
+      const deep = deeper(look, {rings: [{pid: 1_404, fd: 9, files: 24, devices}]});
+      expect(holderOf(aDiagnosis(deep), 1_404)).toMatchObject({
+        findings: ['in-flight', 'bystander'],
+        heldBy: 'queue',
+        gpus: [{gpuUuid: uuidOf(0), how: 'charged'}],
+        mayKeep: [],
+      });
+      expect(targetPids(planFor(deep, {pids: [1_404]}))).toEqual([1_404]);
+      expect(keptOf(planFor(deep), 1_404).why).toBe('in-use');
+    }
+    // Another may have got the number of the one that is billed; that files wait in its sockets proves nothing.
+    for (const change of [waitingIn([receiver()]), {rings: [{pid: 1_404, fd: 9, files: 24, devices: []}]}])
+      expect(holderOf(aDiagnosis(deeper(look, change)), 1_404).heldBy).toBe('nothing');
   });
 
   it('say nothing where none of them is a device', () => {
