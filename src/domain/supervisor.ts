@@ -2,20 +2,34 @@
  * Who starts a process again by itself: what keeps its control group, or a living parent. A person's door (a login, a
  * terminal, an interactive shell) is none: what comes through it was typed.
  */
-import {containerOf} from './cgroup.ts';
-import type {Container} from './diagnosis.ts';
+import {slurmIn} from './cgroup.ts';
 import {ancestors, isShell, opensTerminals, type ProcessTable, programName} from './lineage.ts';
+import type {Owner, OwnerKind} from './owner.ts';
+import {ownersOf} from './owners-of.ts';
 import {titleOf} from './roles.ts';
 import type {ProcessFacts} from './snapshot.ts';
 
 export interface Supervisor {
-  readonly kind: Container['kind'] | 'pod' | 'process';
-  /** Unit, short container id, job id, pod uid, or the parent's own name: hostile. */
+  readonly kind: OwnerKind | 'process';
+  /** Unit, short container id, pod uid, job step, or the parent's own name: hostile. */
   readonly name: string;
   /** Of a parent; null for the others. */
   readonly pid: number | null;
   readonly stopCommand: string | null;
 }
+
+/** Owners that start a process again inside the control group that they gave it. */
+const KEEPERS: ReadonlySet<OwnerKind> = new Set([
+  'unit',
+  'user-unit',
+  'docker',
+  'containerd',
+  'podman',
+  'kubernetes',
+  'kubernetes-pod',
+  'slurm-step',
+  'slurm-job',
+]);
 
 /** The supervisor that had `then` and now has `now`; null where none is proven, which is how a person's start looks. */
 export function sharedSupervisor(
@@ -24,26 +38,27 @@ export function sharedSupervisor(
   now: ProcessFacts,
   later: ProcessTable,
 ): Supervisor | null {
-  return sharedKeeper(then, now) ?? sharedParent(then, before, now, later);
+  const had = ownersOf(then, before);
+  // A pod's container is made anew at each restart; the pod, which is farther out, stays.
+  const keeper = ownersOf(now, later).find(
+    (one) =>
+      one.by === 'cgroup' &&
+      KEEPERS.has(one.kind) &&
+      had.some((other) => other.by === 'cgroup' && isSameOwner(one, other)) &&
+      (!one.kind.startsWith('slurm') || sharesStep(then, now)),
+  );
+  if (keeper === undefined) return sharedParent(then, before, now, later);
+  return {kind: keeper.kind, name: keeper.name, pid: null, stopCommand: keeper.stopCommand};
 }
 
-function sharedKeeper(then: ProcessFacts, now: ProcessFacts): Supervisor | null {
-  const had = containerOf(then.cgroups);
-  const has = containerOf(now.cgroups);
-  if (had !== null && has !== null && had.kind === has.kind && had.name === has.name)
-    return {kind: has.kind, name: has.name, pid: null, stopCommand: has.stopCommand};
-  // A pod's container is made anew at each restart; the pod stays.
-  const pod = podOf(then.cgroups);
-  return pod !== null && pod === podOf(now.cgroups) ? {kind: 'pod', name: pod, pid: null, stopCommand: null} : null;
+function isSameOwner(a: Owner, b: Owner): boolean {
+  return a.kind === b.kind && a.id === b.id && a.uid === b.uid;
 }
 
-/** `…/kubepods-burstable-pod0f2c….slice/…`, with `_` for `-` where systemd spells it. */
-function podOf(cgroups: readonly string[]): string | null {
-  for (const path of cgroups) {
-    const uid = /kubepods.*\/(?:kubepods-[^/]*-)?pod([0-9a-f_-]{32,36})(?:\.slice)?(?:\/|$)/.exec(path)?.[1];
-    if (uid !== undefined) return uid.replaceAll('_', '-');
-  }
-  return null;
+/** A person may have typed the next step of a job; one that was requeued has its steps' old names. */
+function sharesStep(then: ProcessFacts, now: ProcessFacts): boolean {
+  const steps = then.cgroups.flatMap((path) => slurmIn(path)?.stepPath ?? []);
+  return now.cgroups.some((path) => steps.includes(slurmIn(path)?.stepPath ?? ''));
 }
 
 function sharedParent(

@@ -57,12 +57,18 @@ async function noteOf(deps: EngineDeps, run: Run, look: Look, timed: Timed): Pro
   return found === null ? {...timed, what: 'other-machine'} : {...timed, what: 'compared', ...found};
 }
 
-/** Added to the run as it stands now: somebody may have stopped the looking meanwhile, which then counts. */
+/** A look and somebody who stops the looking may both add at once: whoever is second adds to what the first has written. */
+const TRIES = 3;
+
+/** Added to the run as it stands now: where somebody has stopped the looking meanwhile, nothing is added. */
 async function add(deps: EngineDeps, id: RunId, note: Note): Promise<Result<Run>> {
-  const run = await deps.store.load(id);
-  if (run === null) return fail({reason: 'run-unknown', given: id, nearest: []});
-  if (nextLookAtMs(run) === null) return ok(run);
-  return commit(deps, run, 'closed', [{kind: 'noted', atMs: deps.clock.now(), note}], {unleased: true});
+  for (let tries = 1; ; tries += 1) {
+    const run = await deps.store.load(id);
+    if (run === null) return fail({reason: 'run-unknown', given: id, nearest: []});
+    if (nextLookAtMs(run) === null) return ok(run);
+    const added = await commit(deps, run, 'closed', [{kind: 'noted', atMs: deps.clock.now(), note}], {unleased: true});
+    if (added.ok || tries === TRIES) return added;
+  }
 }
 
 function snapshotIn(run: Run, kind: 'surveyed' | 'rechecked' | 'looked-again'): Snapshot | null {

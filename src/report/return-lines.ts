@@ -64,11 +64,16 @@ function supervisorWords({kind, name, pid}: Supervisor): string {
   switch (kind) {
     case 'process':
       return `PID ${pid} ${safe}`;
-    case 'slurm':
-      return `Slurm job ${safe}`;
     case 'unit':
-    case 'pod':
-      return `${kind} ${safe}`;
+      return `unit ${safe}`;
+    case 'user-unit':
+      return `user unit ${safe}`;
+    case 'kubernetes-pod':
+      return `pod ${safe}`;
+    case 'slurm-step':
+      return `Slurm step ${safe}`;
+    case 'slurm-job':
+      return `Slurm job ${safe}`;
     default:
       return `${kind} container ${safe}`;
   }

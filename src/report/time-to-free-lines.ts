@@ -17,8 +17,13 @@ const ORDER: readonly HowFreed[] = ['free', 'earlier', 'still-falling', 'stalled
 
 function words(how: HowFreed, times: readonly GpuTime[]): string {
   switch (how) {
-    case 'free':
-      return `half after ${spans(times.map((time) => time.halfMs))}, all after ${spans(times.map((time) => time.allMs))}`;
+    case 'free': {
+      const halfAfter = spans(times.map((time) => time.halfMs));
+      const allAfter = spans(times.map((time) => time.allMs));
+      return halfAfter === allAfter
+        ? `half and all after ${allAfter}`
+        : `half after ${halfAfter}, all after ${allAfter}`;
+    }
     case 'earlier':
       return 'ended before the last signal';
     case 'still-falling':

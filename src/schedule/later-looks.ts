@@ -26,22 +26,16 @@ export async function keepLaterLooks(deps: LaterLooksDeps): Promise<void> {
     if (!owed.ok) log.error({failure: owed.failure}, 'owed looks could not be read');
     const looks = owed.ok ? owed.value : [];
     const due = looks.filter((look) => look.dueAtMs <= clock.now());
-    const done = await Promise.all(due.map((look) => makeOne(deps, look, startedAtMs)));
-    // What failed is still owed, and must not be asked for at once again.
-    const untilNextMs = done.every(Boolean) ? nextAfter(looks, due) - clock.now() : everyMs;
-    await clock.wait(Math.max(0, Math.min(everyMs, untilNextMs)), over);
+    await Promise.all(due.map((look) => makeOne(deps, look, startedAtMs)));
+    // What failed is still owed; it is asked for again with the next one, never at once.
+    await clock.wait(Math.max(0, Math.min(everyMs, nextAfter(looks, due) - clock.now())), over);
   }
 }
 
-async function makeOne(
-  {engine, clock, log, over}: LaterLooksDeps,
-  look: DueLook,
-  startedAtMs: number,
-): Promise<boolean> {
+async function makeOne({engine, clock, log, over}: LaterLooksDeps, look: DueLook, startedAtMs: number): Promise<void> {
   const late = look.dueAtMs < startedAtMs || clock.now() - look.dueAtMs > LATE_MS;
   const made = await engine.lookLater(look.runId, {late, over});
   if (!made.ok && !over.aborted) log.error({runId: look.runId, failure: made.failure}, 'a later look was not noted');
-  return made.ok;
 }
 
 function nextAfter(looks: readonly DueLook[], due: readonly DueLook[]): number {

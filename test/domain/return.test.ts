@@ -72,7 +72,7 @@ describe('a restart by the same supervisor', () => {
       {cgroups: ['/user.slice/user-1000.slice/user@1000.service/app.slice/vllm.service']},
       {cgroups: ['/user.slice/user-1000.slice/user@1000.service/app.slice/vllm.service']},
       [],
-      {kind: 'unit', name: 'vllm.service', stopCommand: 'systemctl --user stop vllm.service'},
+      {kind: 'user-unit', name: 'vllm.service'},
     ],
     ['container', {cgroups: DOCKER}, {cgroups: DOCKER}, [], {kind: 'docker', name: 'abababababab'}],
     [
@@ -80,14 +80,14 @@ describe('a restart by the same supervisor', () => {
       {cgroups: pod('a')},
       {cgroups: pod('b')},
       [],
-      {kind: 'pod', name: '0f2cb1a0-1111-2222-3333-444455556666'},
+      {kind: 'kubernetes-pod', name: '0f2cb1a0-1111-2222-3333-444455556666'},
     ],
     [
-      'Slurm job',
-      {cgroups: ['/slurm/uid_1000/job_7/step_0']},
-      {cgroups: ['/slurm/uid_1000/job_7/step_1']},
+      'Slurm step of a job that was requeued',
+      {cgroups: ['/slurm/uid_1000/job_7/step_batch']},
+      {cgroups: ['/slurm/uid_1000/job_7/step_batch']},
       [],
-      {kind: 'slurm', name: '7'},
+      {kind: 'slurm-job', name: '7'},
     ],
     ['supervisord', {ppid: 300}, {ppid: 300}, [SUPERVISORD], {kind: 'process', name: 'supervisord', pid: 300}],
     [
@@ -159,6 +159,18 @@ describe('a restart by the same supervisor', () => {
     expect(compared(shell, {target: server({cgroups: UNIT})})?.returns).toEqual([]);
   });
 
+  it('is none where only the number of its supervisor is the same', () => {
+    const other = {...SUPERVISORD, startTicks: '70000'};
+    const later = now([billed(again({ppid: 300}), {0: 70_000}), other], HELD);
+    const found = compared(later, {target: server({ppid: 300}), others: [SUPERVISORD]});
+    expect(found).toMatchObject({returns: [], starts: [{pid: 8_000}]});
+  });
+
+  it('is none of a process that is older than the look before the signal, though that look passed it over', () => {
+    const idleBefore = aProcess({pid: 700, words: SERVE, cgroups: UNIT});
+    expect(compared(now([idle(idleBefore)]), {target: server({cgroups: UNIT})})?.returns).toEqual([]);
+  });
+
   it('is none of a process that was there before anything was signalled', () => {
     const twin = billed(aProcess({pid: 700, words: SERVE, cgroups: UNIT}), {1: 9_000});
     const found = compared(now([twin], {used: [4, 9_009]}), {target: server({cgroups: UNIT}), others: [twin]});
@@ -183,12 +195,24 @@ describe('a person who starts it again', () => {
       [TMUX, aProgram('/usr/bin/bash', {pid: 350, ppid: 340, words: ['bash']})],
     ],
     ['with nohup: its parent is PID 1', {ppid: 1}, {ppid: 1}, []],
+    [
+      'below an init of any name',
+      {ppid: 1},
+      {ppid: 1},
+      [aProcess({pid: 1, ppid: 0, startTicks: '0', words: ['python3', 'init.py']})],
+    ],
     ['below systemd --user', {ppid: 360}, {ppid: 360}, [aProgram('/usr/lib/systemd/systemd', {pid: 360, ppid: 1})]],
     [
       'in a terminal that the supervisor opened',
       {ppid: 300},
       {ppid: 8_370},
       [SUPERVISORD, aProgram('/usr/bin/bash', {pid: 8_370, ppid: 300, words: ['bash', '-l']})],
+    ],
+    [
+      'as the next step of the same Slurm job',
+      {cgroups: ['/slurm/uid_1000/job_7/step_0'], ppid: 1},
+      {cgroups: ['/slurm/uid_1000/job_7/step_1'], ppid: 1},
+      [],
     ],
     ['in another unit', {cgroups: UNIT}, {cgroups: ['/system.slice/vllm@3.service'], ppid: 1}, []],
   ])('%s is noted, and is no return', (_what, then, since, others) => {

@@ -78,7 +78,7 @@ describe('time to free', () => {
       'is both at the first sample where that shows it all',
       [memory(83, 0), settled('expected', 83)],
       {how: 'free', halfMs: 83, allMs: 83},
-      'GPU 0: half after 83 ms, all after 83 ms',
+      'GPU 0: half and all after 83 ms',
     ],
     [
       'takes for half what was half of what had to go, not half of all',
@@ -90,7 +90,7 @@ describe('time to free', () => {
       'takes the level that the watch knew where the others grew since the plan',
       [memory(100, 5_000), settled('expected', 100)],
       {how: 'free', allMs: 100},
-      'GPU 0: half after 0.1 s, all after 0.1 s',
+      'GPU 0: half and all after 0.1 s',
     ],
     [
       'is none where the memory stalled above its level',
@@ -103,6 +103,12 @@ describe('time to free', () => {
       [memory(100, 70_000), settled('timed-out', 120_000)],
       {how: 'stalled', halfMs: null, allMs: null},
       'GPU 0: stalled at 70,000 MiB',
+    ],
+    [
+      'believes the watch that it stalled, whose hundredths are rounded',
+      [memory(100, 30_000), settled('stalled', 10_090)],
+      {how: 'stalled', allMs: null},
+      'GPU 0: half after 0.1 s, stalled at 30,000 MiB',
     ],
     [
       'calls stalled what only grew',
@@ -132,7 +138,7 @@ describe('time to free', () => {
       'counts from the last sample before the signal where there is one',
       [memory(-1_000, 50_000), memory(100, 26_000), memory(200, 100), settled('expected', 200)],
       {how: 'free', fromMiB: 50_000, halfMs: 200, allMs: 200},
-      'GPU 0: half after 0.2 s, all after 0.2 s',
+      'GPU 0: half and all after 0.2 s',
     ],
     [
       'is none of the last signal’s where its target had ended before',
@@ -193,7 +199,7 @@ describe('many GPUs', () => {
       settled('timed-out', 120_000),
     );
     expect(timeToFreeLines(run)).toEqual([
-      'GPU 0: half after 80 ms, all after 80 ms',
+      'GPU 0: half and all after 80 ms',
       'GPU 2: still falling at 60,000 MiB when the time was over',
       'GPU 1: stalled at 70,000 MiB',
       'GPU 3: not watched to its end',

@@ -102,6 +102,28 @@ describe('a run in the store', () => {
     expect(added).toMatchObject({ok: true, run: {phase: 'closed', version: 3}});
   });
 
+  it('knows which runs are owed a look and when, until none is', async () => {
+    const path = storePath();
+    const store = await opened(path);
+    await openRun(store);
+    expect(await store.laterLooks(9)).toEqual([]);
+    await store.append(step({phase: 'closed', nextLookAtMs: 70_000}));
+    await openRun(store, OTHER, 'gpu-08');
+    await store.append(step({runId: OTHER, phase: 'closed', nextLookAtMs: 60_000}));
+    const owed = [
+      {runId: OTHER, host: 'gpu-08', dueAtMs: 60_000},
+      {runId: RUN, host: HOST, dueAtMs: 70_000},
+    ];
+    expect(await (await opened(path)).laterLooks(9)).toEqual(owed);
+    expect(await store.laterLooks(1)).toEqual(owed.slice(0, 1));
+    // What says nothing of looks leaves them owed.
+    await store.append(step({expectedVersion: 2, phase: 'closed', events: [noted('x')]}));
+    expect(await store.laterLooks(9)).toEqual(owed);
+    await store.append(step({runId: OTHER, expectedVersion: 2, phase: 'closed', nextLookAtMs: null}));
+    await store.append(step({expectedVersion: 3, phase: 'closed', nextLookAtMs: 80_000}));
+    expect(await store.laterLooks(9)).toEqual([{runId: RUN, host: HOST, dueAtMs: 80_000}]);
+  });
+
   it('refuses to write an event that it could not read back', async () => {
     const store = await opened(storePath());
     await openRun(store);
