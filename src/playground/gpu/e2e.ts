@@ -16,6 +16,8 @@ import {labSite, realSite, type Site} from './site.ts';
 import {type Species, speciesOn, speciesOver} from './species.ts';
 
 const LAB_GPUS = 8;
+/** Rows that fail one after the other, after which a lent machine is not kept any longer. */
+const MOST_FAILURES = 4;
 /** Rows of `timing` for each of these; the one of `alive` counts as the first. */
 const TIMED = ['plain', 'deaf'];
 
@@ -106,6 +108,7 @@ async function play(options: Options, journal: Journal, site: Site, product: Pro
     return 1;
   }
   const several = options.gpus === 'all' ? machine.idleMiB.map((_, gpu) => gpu) : options.gpus;
+  let failures = 0;
   for (const stage of options.stages)
     for (const {species, more} of wantedOf(stage, options.only, several)) {
       const title = `${more.cleaner?.name ?? 'gpu-reclaim'}, ${species.name}, server ${more.server}, ${more.nth}`;
@@ -118,12 +121,15 @@ async function play(options: Options, journal: Journal, site: Site, product: Pro
       try {
         const row = await oneRow({site, product, species, idleMiB, ...more});
         journal.rows.push(row);
+        failures = 0;
         journal.say(rowLine(row));
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
         journal.missing.push(`${title}: ${why}`);
         journal.say(`${title}: FAILED ${why}`);
-        if (error instanceof NotClean && (await stillDirty(site, more.gpus, idleMiB))) {
+        failures += 1;
+        if (failures >= MOST_FAILURES) journal.missing.push(`${failures} failed in a row: nothing more is run`);
+        if (failures >= MOST_FAILURES || (error instanceof NotClean && (await stillDirty(site, more.gpus, idleMiB)))) {
           journal.save(machine);
           return 1;
         }

@@ -67,6 +67,17 @@ class Keeper:
             if time.monotonic() > deadline:
                 raise TimeoutError("not within %d s: %s" % (GRACE_S, what))
             self.pump(0.005)
+            self.complain()
+
+    def complain(self):
+        """A part that failed to become what it should writes why, and never gets ready: no need to wait for it."""
+        try:
+            with open(os.path.join(self.folder, "zoo.log")) as file:
+                text = file.read()
+        except OSError:
+            return
+        if "Traceback" in text or "\nzoo: " in "\n" + text:
+            raise RuntimeError("a part failed")
 
     # The line to the driver
 
