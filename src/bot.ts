@@ -15,6 +15,7 @@ import {keepLaterLooks} from './schedule/later-looks.ts';
 import {makeSlackBot, type SlackBot} from './slack/bot.ts';
 import {serveHealth} from './slack/health.ts';
 import {deepScript} from './ssh/deep-script.ts';
+import {ownersScript} from './ssh/owners-script.ts';
 import {probeScript} from './ssh/probe-script.ts';
 import {makeRemoteHosts} from './ssh/remote-host.ts';
 import {signalScript} from './ssh/signal-script.ts';
@@ -72,7 +73,7 @@ async function work(config: Config, slack: SlackSettings, store: RunStore, logge
   const remote = makeRemoteHosts({
     access: new Map([...config.hosts].map(([name, entry]) => [name, entry.access])),
     newNonce: () => randomBytes(16).toString('hex'),
-    scripts: {probe: probeScript, deep: deepScript, writes: writesScript, signal: signalScript},
+    scripts: {probe: probeScript, deep: deepScript, writes: writesScript, owners: ownersScript, signal: signalScript},
     parseSignalLine,
     clock,
   });

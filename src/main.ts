@@ -24,6 +24,7 @@ import {makeEngine} from './engine/engine.ts';
 import {makeLogger} from './log.ts';
 import {failureSentence} from './report/failure-sentence.ts';
 import {deepScript} from './ssh/deep-script.ts';
+import {ownersScript} from './ssh/owners-script.ts';
 import {probeScript} from './ssh/probe-script.ts';
 import {makeRemoteHosts} from './ssh/remote-host.ts';
 import {signalScript} from './ssh/signal-script.ts';
@@ -81,7 +82,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const remote = makeRemoteHosts({
     access: new Map([...hosts].map(([name, entry]) => [name, entry.access])),
     newNonce: () => randomBytes(16).toString('hex'),
-    scripts: {probe: probeScript, deep: deepScript, writes: writesScript, signal: signalScript},
+    scripts: {probe: probeScript, deep: deepScript, writes: writesScript, owners: ownersScript, signal: signalScript},
     parseSignalLine,
     clock,
   });

@@ -56,7 +56,13 @@ export interface OwnerFacts {
   readonly run: string | null;
   /** How often it was started again so far; a young process with a high count is a crash loop. */
   readonly restartCount: number | null;
-  /** Of the user whose job it is. */
+}
+
+/** An owner by the name that its own tool is asked with. */
+export interface OwnerName {
+  readonly kind: OwnerKind;
+  readonly id: string;
+  /** Whose systemd knows a `user-unit`; null for all others. */
   readonly uid: number | null;
 }
 
@@ -92,4 +98,27 @@ export function withFacts(owners: readonly Owner[], facts: readonly OwnerFacts[]
       ? owner
       : {...owner, facts: said, restarts: said.restarts === 'unknown' ? owner.restarts : said.restarts};
   });
+}
+
+/** One look asks about no more owners: each is named on a card, and a card has no room for more. */
+const MOST_ASKED = 16;
+/** Sixty-four digits, as in a cgroup path: a shorter id may be another container's too. */
+const CONTAINER_ID = /^[0-9a-f]{64}$/;
+
+/**
+ * The owners that a tool on the host can be asked about, each once, in the order given. Not those in a container, of
+ * which the host's tools know nothing, and no container of a user's own runtime, which only that user's knows.
+ */
+export function askable(owners: readonly Owner[]): readonly OwnerName[] {
+  const names = new Map<string, OwnerName>();
+  for (const {kind, id, uid, stopCommand} of owners) {
+    const isAsked =
+      kind === 'unit' || kind === 'slurm-job'
+        ? true
+        : kind === 'user-unit'
+          ? uid !== null
+          : (kind === 'docker' || kind === 'podman') && CONTAINER_ID.test(id) && uid === null && stopCommand !== null;
+    if (isAsked) names.set(`${kind} ${uid ?? ''} ${id}`, {kind, id, uid: kind === 'user-unit' ? uid : null});
+  }
+  return [...names.values()].slice(0, MOST_ASKED);
 }

@@ -24,8 +24,7 @@ export function ownersOf(process: ProcessFacts, table: ProcessTable, mps: MpsSta
     const left = groups.filter(({path}) => !one.cgroups.some((theirs) => isWithin(theirs, path)));
     owners.push(...left.map(({owner}) => owner));
     groups = groups.filter((group) => !left.includes(group));
-    const found = at === 0 ? ownItself(one, line) : asParent(one, line.slice(at + 1));
-    if (found !== null) owners.push(found);
+    owners.push(...(at === 0 ? ownItself(one, line) : asParent(one, line.slice(at + 1))));
   }
   owners.push(...groups.map(({owner}) => owner));
   return owners.filter((owner, at) => owners.findIndex((one) => isSameOwner(one, owner)) === at);
@@ -120,47 +119,46 @@ function clientOf(pid: number, mps: MpsState | null): readonly Owner[] {
 }
 
 /** What a process says of itself: a kernel, and a Ray worker whose raylet is not in sight. */
-function ownItself(process: ProcessFacts, line: readonly ProcessFacts[]): Owner | null {
+function ownItself(process: ProcessFacts, line: readonly ProcessFacts[]): readonly Owner[] {
   const kernel = kernelOf(process, line.slice(1));
-  if (kernel !== null) return kernel;
+  if (kernel !== null) return [kernel];
   const isRay = [process.comm, process.words[0] ?? ''].some((name) => name.startsWith('ray::'));
-  if (!isRay || line.some((one) => programName(one) === 'raylet')) return null;
-  return {...fromProcess('ray', process.pid), by: 'words', stopCommand: 'ray stop'};
+  if (!isRay || line.some((one) => programName(one) === 'raylet')) return [];
+  return [{...fromProcess('ray', process.pid), by: 'words', stopCommand: 'ray stop'}];
 }
 
 /** What `parent` is to those below it. By its program file where it has one; by what it runs where that is a script. */
-function asParent(parent: ProcessFacts, above: readonly ProcessFacts[]): Owner | null {
+function asParent(parent: ProcessFacts, above: readonly ProcessFacts[]): readonly Owner[] {
   const program = programName(parent);
-  const [called = ''] = callOf(parent);
+  const {pid} = parent;
   if (program === 'raylet') {
     const session = parent.words
       .map((word) => /\/(session_[\w-]+)\//.exec(word)?.[1])
       .find((name) => name !== undefined);
-    return {...fromProcess('ray', parent.pid, session), stopCommand: 'ray stop'};
+    return [{...fromProcess('ray', pid, session), stopCommand: 'ray stop'}];
   }
   if (program === 'slurmstepd') return stepBy(parent);
   if (program === 'nvidia-cuda-mps-control')
     // It starts a server again as soon as a client connects.
-    return {...fromProcess('mps', parent.pid), stopCommand: 'echo quit | nvidia-cuda-mps-control', restarts: 'yes'};
-  if (/^tmux(:|$)/.test(program)) return {...fromProcess('tmux', parent.pid), restarts: 'no'};
-  if (/^screen$/i.test(program)) return {...fromProcess('screen', parent.pid), restarts: 'no'};
-  if (program === 'supervisord' || called === 'supervisord') return fromProcess('supervisord', parent.pid);
-  if (frameworkOf(parent) === 'torchrun') return {...fromProcess('torchrun', parent.pid), restarts: elastic(parent)};
-  return kernelOf(parent, above);
+    return [{...fromProcess('mps', pid), stopCommand: 'echo quit | nvidia-cuda-mps-control', restarts: 'yes'}];
+  if (/^tmux(:|$)/.test(program)) return [{...fromProcess('tmux', pid), restarts: 'no'}];
+  if (/^screen$/i.test(program)) return [{...fromProcess('screen', pid), restarts: 'no'}];
+  if (program === 'supervisord' || callOf(parent)[0] === 'supervisord') return [fromProcess('supervisord', pid)];
+  if (frameworkOf(parent) === 'torchrun') return [{...fromProcess('torchrun', pid), restarts: elastic(parent)}];
+  const kernel = kernelOf(parent, above);
+  return kernel === null ? [] : [kernel];
 }
 
 /** The title of slurmstepd tells the job where no cgroup does (proctrack/linuxproc). */
-function stepBy(parent: ProcessFacts): Owner | null {
-  const match = /^slurmstepd: \[(\d+)(?:\.(\w+))?\]/.exec(parent.words[0] ?? '');
-  const job = match?.[1];
-  if (job === undefined) return null;
-  const step = match?.[2];
-  const id = step !== undefined && /^\d+$/.test(step) ? `${job}.${step}` : job;
-  return {
-    ...fromProcess(id === job ? 'slurm-job' : 'slurm-step', parent.pid, id),
+function stepBy(parent: ProcessFacts): readonly Owner[] {
+  const [, job, step = ''] = /^slurmstepd: \[(\d+)(?:\.(\w+))?\]/.exec(parent.words[0] ?? '') ?? [];
+  if (job === undefined) return [];
+  const owner = (kind: 'slurm-step' | 'slurm-job', id: string): Owner => ({
+    ...fromProcess(kind, parent.pid, id),
     id,
     stopCommand: `scancel ${id}`,
-  };
+  });
+  return [...(/^\d+$/.test(step) ? [owner('slurm-step', `${job}.${step}`)] : []), owner('slurm-job', job)];
 }
 
 /** torchrun starts a failed group again only if it was told how often (`--max-restarts`, 0 unless given). */

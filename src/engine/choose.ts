@@ -2,6 +2,7 @@
 import {refusePlan} from '../domain/authority.ts';
 import {fail, ok, type Result} from '../domain/failure.ts';
 import {digestText, makePlan} from '../domain/make-plan.ts';
+import {ownerFactsIn, withOwnerFacts} from '../domain/plan-owners.ts';
 import {commit} from './commit.ts';
 import {waitingPlan} from './decide.ts';
 import {type EngineDeps, hostOf} from './deps.ts';
@@ -48,7 +49,7 @@ export async function choose(deps: EngineDeps, choice: ChooseRequest): Promise<R
     nowMs,
   });
   if (!made.ok) return made;
-  const plan = made.value;
+  const plan = withOwnerFacts(made.value, ownerFactsIn(waiting.plan));
   const left = pids.find((pid) => !plan.targets.some((target) => target.identity.pid === pid));
   if (left !== undefined) {
     const wasServer = waiting.plan.targets.some((target) => target.identity.pid === left && target.role === 'server');

@@ -5,6 +5,7 @@ import type {Diagnosis} from '../domain/diagnosis.ts';
 import type {Result} from '../domain/failure.ts';
 import type {HostName} from '../domain/host.ts';
 import type {SignalBatch, SignalEvent} from '../domain/order.ts';
+import type {OwnerName} from '../domain/owner.ts';
 import type {Person} from '../domain/person.ts';
 import type {Plan} from '../domain/plan.ts';
 import type {ReclaimRequest} from '../domain/request.ts';
@@ -27,6 +28,8 @@ export interface RemoteHost {
   deep(request: DeepRequest): Promise<Result<Transcript>>;
   /** One read-only exec with the look credential: what these processes, and those below them, have open for writing. */
   writes(pids: readonly number[]): Promise<Result<Transcript>>;
+  /** One read-only exec with the look credential: what the tools of these owners know, each within a second. */
+  owners(names: readonly OwnerName[]): Promise<Result<Transcript>>;
   /**
    * One signalling exec with the act credential. `onEvent` hears each event as its line arrives. An `ok` answer carries
    * the whole transcript; a failure says in `mayHaveActed` whether a signal may have been sent.

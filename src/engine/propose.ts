@@ -10,12 +10,14 @@ import type {OutcomeWord} from '../domain/outcome.ts';
 import {personId} from '../domain/person.ts';
 import type {Plan} from '../domain/plan.ts';
 import type {PlanInput} from '../domain/plan-input.ts';
+import {withOwnerFacts} from '../domain/plan-owners.ts';
 import type {ReclaimRequest} from '../domain/request.ts';
 import type {Run} from '../domain/run.ts';
 import {growing, NOTHING_WRITTEN, nothingRead, type Writing} from '../domain/writing.ts';
 import {mayWritePids} from '../domain/writing-targets.ts';
 import {bareOutcome, close, commit} from './commit.ts';
 import {type EngineDeps, hostOf} from './deps.ts';
+import {askOwners} from './owners.ts';
 import type {Proposal} from './ports.ts';
 import {survey} from './survey.ts';
 import {lookAtWrites} from './writes.ts';
@@ -67,11 +69,13 @@ export async function propose(deps: EngineDeps, request: ReclaimRequest): Promis
     nowMs: deps.clock.now(),
   };
   const first = makePlan(input);
-  const made = first.ok ? makePlan({...input, writing: await writingOf(deps, first.value)}) : first;
+  if (!first.ok) return end(deps, surveyed.value, first.failure);
+  const [writing, owners] = await Promise.all([writingOf(deps, first.value), askOwners(deps, first.value)]);
+  const made = makePlan({...input, writing});
   if (!made.ok) return end(deps, surveyed.value, made.failure);
   const tooMany = refusePlan(made.value, deps.policy);
   if (tooMany !== null) return end(deps, surveyed.value, tooMany);
-  return wait(deps, surveyed.value, made.value, diagnosis, request);
+  return wait(deps, surveyed.value, withOwnerFacts(made.value, owners), diagnosis, request);
 }
 
 /** Whom the plan may signal is looked at once more: a file in the middle of being written is worth a longer grace. */

@@ -3,6 +3,7 @@ import type {DeepRequest} from '../domain/deep.ts';
 import {type Failure, fail, type Result} from '../domain/failure.ts';
 import type {HostName} from '../domain/host.ts';
 import type {SignalBatch, SignalEvent} from '../domain/order.ts';
+import type {OwnerName} from '../domain/owner.ts';
 import type {Transcript} from '../domain/transcript.ts';
 import type {Clock, ProbeRequest, RemoteHost, RemoteHosts} from '../engine/ports.ts';
 import type {Credential, HostAccess} from './access.ts';
@@ -17,6 +18,7 @@ export interface RemoteScripts {
   probe(nonce: string, request: ProbeRequest, host: {readonly deviceFolder: string}): string;
   deep(nonce: string, request: DeepRequest, host: {readonly deviceFolder: string}): string;
   writes(nonce: string, pids: readonly number[]): string;
+  owners(nonce: string, names: readonly OwnerName[]): string;
   signal(nonce: string, frameNonce: string, batch: SignalBatch, host: {readonly deviceFolder: string}): string;
 }
 
@@ -69,6 +71,8 @@ function makeRemoteHost(
     deep: (request) => look((nonce) => scripts.deep(nonce, request, access)),
 
     writes: (pids) => look((nonce) => scripts.writes(nonce, pids)),
+
+    owners: (names) => look((nonce) => scripts.owners(nonce, names)),
 
     signal(batch, onEvent) {
       if (access.act === null) return Promise.resolve(fail({reason: 'host-observe-only', host: access.name}));

@@ -117,7 +117,7 @@ describe('by its parents, a process belongs to', () => {
       'a Slurm step whose plugin makes no cgroups',
       worker,
       [aProgram('/usr/sbin/slurmstepd', {pid: 400, words: ['slurmstepd: [7.0]']})],
-      ['slurm-step 7.0 | scancel 7.0 | unknown'],
+      ['slurm-step 7.0 | scancel 7.0 | unknown', 'slurm-job 7 | scancel 7 | unknown'],
     ],
     [
       'a batch script of Slurm',
@@ -235,7 +235,6 @@ describe('what its tool says of an owner', () => {
     setting: 'Restart=always',
     run: 'abc',
     restartCount: 3,
-    uid: null,
   };
   const unit = inGroup('/system.slice/ollama.service');
 

@@ -24,7 +24,6 @@ const facts = {
   setting: 'Restart=always',
   run: 'abc',
   restartCount: 35,
-  uid: null,
 } as const;
 const tmux = owner({kind: 'tmux', name: '300', stopCommand: null, restarts: 'no'});
 const torchrun = owner({kind: 'torchrun', name: '400', stopCommand: null, restarts: 'no'});

@@ -53,6 +53,7 @@ export function hostRunning(
       probe: (nonce) => `:\n${framed(nonce, 'probe')}`,
       deep: (nonce) => `:\n${framed(nonce, 'deep')}`,
       writes: (nonce) => `:\n${framed(nonce, 'writes')}`,
+      owners: (nonce) => `:\n${framed(nonce, 'owners')}`,
       signal: (nonce, frameNonce) => `#${frameNonce}\n${framed(nonce, 'signal')}#${frameNonce}\n`,
     },
     // Events of the tiny scripts: `@@NONCE beat UPTIME`.

@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, it} from 'vitest';
 import {parseSignal, parseSignalLine} from '../../src/domain/parse/signal-output.ts';
 import {deepScript} from '../../src/ssh/deep-script.ts';
+import {ownersScript} from '../../src/ssh/owners-script.ts';
 import {probeScript} from '../../src/ssh/probe-script.ts';
 import {makeRemoteHosts} from '../../src/ssh/remote-host.ts';
 import {signalScript} from '../../src/ssh/signal-script.ts';
@@ -28,7 +29,13 @@ describe.skipIf(!HAS_SSHD || !has('python3'))(
       const access = accessTo(sshd, {deviceFolder: rig.devices, extraPath: [join(rig.folder, 'fakes')]});
       return makeRemoteHosts({
         access: new Map([[GPU_07, access]]),
-        scripts: {probe: probeScript, deep: deepScript, writes: writesScript, signal: signalScript},
+        scripts: {
+          probe: probeScript,
+          deep: deepScript,
+          writes: writesScript,
+          owners: ownersScript,
+          signal: signalScript,
+        },
         parseSignalLine,
         newNonce: () => randomBytes(16).toString('hex'),
         clock: CLOCK,

@@ -87,7 +87,6 @@ describe('a container', () => {
         setting: 'restart policy always',
         run: '2026-12-01T11:00:00Z',
         restartCount: 35,
-        uid: null,
       },
     ]);
     expect(asked[0]).toMatchObject({restarts: 'yes', facts: {restartCount: 35}});
