@@ -31,6 +31,7 @@ export interface HolderInput {
 
 /** Any of these says what a holder is; without one it is somebody's live work, whatever its state. */
 const NAMED_FINDINGS: readonly FindingKind[] = ['protected', 'monitor', 'unreaped', 'inheritor', 'workload', 'renamed'];
+const NUMBERS_SHOWN = 4;
 const MONITORS = new Set(['nvidia-smi', 'nvtop', 'dcgmi']);
 
 /** Findings that need no request: what a process is, by itself and by its neighbours. */
@@ -185,7 +186,10 @@ function sources(holding: Holding, own: readonly Charge[]): readonly Evidence[] 
   if (holding.mappings.length > 0)
     evidence.push({source: 'mappings', fact: `${holding.mappings.length} device files mapped`});
   const unnamed = knownByNumberOnly(holding);
-  if (unnamed.length > 0) evidence.push({source: 'device-numbers', fact: unnamed.map(numberWords).join(', ')});
+  for (const device of unnamed.slice(0, NUMBERS_SHOWN))
+    evidence.push({source: 'device-numbers', fact: numberWords(device)});
+  const more = unnamed.length - NUMBERS_SHOWN;
+  if (more > 0) evidence.push({source: 'device-numbers', fact: `${more} more by number`});
   return evidence;
 }
 

@@ -41,7 +41,7 @@ export function keepings(
   // Exported memory keeps no context of its own, so nobody is billed: a dead PID's bill is another matter.
   const exported = loose.filter((account) => unbilledMiB(account) > account.baselineMiB);
   if (!isBilled && holdsDevice(holding) && keepsControlOnly(holding) && exported.length > 0) {
-    const fact = 'only nvidiactl is open, no GPU and no nvidia-uvm: what a process has that was handed exported memory';
+    const fact = 'has only nvidiactl open, no GPU, no nvidia-uvm: as after an import of exported memory';
     found.push({
       kind: 'importer',
       gpuUuids: uuids(exported),
@@ -93,14 +93,18 @@ function unbilledMiB(account: GpuAccount): number {
   return (account.unexplainedMiB ?? 0) - dead;
 }
 
+/** "may keep 4623 MiB that nobody was seen to keep, on GPU 0, dead PID 1403 is billed there" */
 function looseFact(accounts: readonly GpuAccount[]): Evidence {
-  const each = accounts.map((account) => {
-    const gpu = account.index === null ? account.gpuUuid : `GPU ${account.index}`;
-    const dead = account.deadCharged.flatMap((charge) => (charge.kept ? [] : [charge.pid]));
-    const bill = dead.length === 0 ? 'billed to nobody' : `with dead PID ${dead.join(', ')} still billed`;
-    return `${account.unexplainedMiB ?? 'unknown'} MiB on ${gpu}, ${bill}`;
-  });
-  return {source: 'gpu-totals', fact: `may keep what nobody was seen to keep: ${each.join('; ')}`};
+  const total = accounts.reduce((sum, account) => sum + (account.unexplainedMiB ?? 0), 0);
+  const gpus = accounts.map((account) => account.index ?? account.gpuUuid);
+  const dead = new Set(
+    accounts.flatMap((account) => account.deadCharged.flatMap((one) => (one.kept ? [] : [one.pid]))),
+  );
+  const bill = dead.size === 0 ? 'billed to nobody' : `billed to dead PID ${[...dead].join(', ')}`;
+  return {
+    source: 'gpu-totals',
+    fact: `may keep ${total} MiB that nobody was seen to keep, on GPU ${gpus.join(', ')}, ${bill}`,
+  };
 }
 
 function uuids(accounts: readonly GpuAccount[]): readonly string[] {

@@ -85,7 +85,7 @@ function asImporter(holder: HolderDiagnosis, bills: readonly MovedBill[], diagno
     const makers = bill.from.map((one) => `PID ${one.pid} ${one.name}, ${one.MiB} MiB`).join('; ');
     return {
       source: 'earlier-look' as const,
-      fact: `its bill on GPU ${index ?? bill.gpuUuid} grew by ${bill.MiB} MiB since dead ${makers} was billed there`,
+      fact: `its bill on GPU ${index ?? bill.gpuUuid} grew by ${bill.MiB} MiB; dead there: ${makers}`,
     };
   });
   return {

@@ -53,12 +53,12 @@ function evidenceOf(thread: KernelState, exiting: boolean): Evidence {
   const at = driver ?? thread.stack?.[0];
   const parts = [
     `thread ${thread.tid} in state ${thread.state}`,
+    ...(thread.killPending ? ['kill -9 pending'] : exiting ? ['dying already'] : []),
     ...(at === undefined
       ? []
       : [`stands in ${at}${driver === null ? ', not in the GPU driver' : ' of the GPU driver'}`]),
-    ...(thread.wchan === null ? [] : [`waits in ${thread.wchan}`]),
+    ...(thread.wchan === null || thread.wchan === at ? [] : [`waits in ${thread.wchan}`]),
     ...(thread.stack === null ? ['its kernel stack could not be read'] : []),
-    ...(thread.killPending ? ['kill -9 pending'] : exiting ? ['dying already'] : []),
   ];
   return {source: 'kernel', fact: parts.join(', ')};
 }

@@ -45,11 +45,11 @@ export const FINDING_MEANING: Readonly<Record<FindingKind, string>> = {
   importer:
     "Holds memory that another process made (CUDA IPC or exported memory): the bill was the other one's and may move here. It may be healthy and shared.",
   'in-flight':
-    'Device files were sent to its socket and never received: no scan of open files shows them, and the memory ends only with this socket.',
+    'Files were sent to its socket and never received, or stay registered with its io_uring: no scan of open files shows them. If they are device files, the memory ends only with it.',
   stuck:
     'Has its kill -9 and cannot take it: a thread sits in the kernel. Another signal changes nothing; drain the host and reboot it.',
   writing: 'Writes a trace, a checkpoint or a model right now: ended now, that file would be cut.',
-  impostor: 'Is called like a daemon that hosts need, but neither its program nor its unit is one: not protected.',
+  impostor: 'Is called like a daemon that hosts need, but its program file is another one: not protected.',
   unreaped: 'Dead already and holds nothing; its parent has to reap it. No signal helps.',
   contained: 'Runs in a container, unit or job that may start it again; stop it there.',
   protected: 'A daemon that the host needs. Never signalled.',

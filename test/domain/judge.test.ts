@@ -260,7 +260,7 @@ describe('a survivor of kill -9', () => {
       'is stuck where a thread of it was seen in state D',
       deeper(alive(), {kernel: [aThread(500, {stack: ['nvidia_close'], wchan: 'os_down'})]}),
       'stuck-in-kernel',
-      'thread 500 in state D, stands in nvidia_close of the GPU driver, waits in os_down, kill -9 pending',
+      'thread 500 in state D, kill -9 pending, stands in nvidia_close of the GPU driver, waits in os_down',
     ],
     [
       'is stuck where one runs inside the driver, whatever is pending',

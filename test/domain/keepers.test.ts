@@ -66,7 +66,7 @@ describe('in flight', () => {
     });
     expect(facts(look, 1_404)).toEqual([
       'socket-queues: 23 files wait in its sockets (scm_fds of fd 5); which files cannot be seen',
-      'gpu-totals: may keep what nobody was seen to keep: 4623 MiB on GPU 0, with dead PID 1403 still billed',
+      'gpu-totals: may keep 4623 MiB that nobody was seen to keep, on GPU 0, billed to dead PID 1403',
       'process: matches no workload pattern',
       'socket-queues: no other process in sight may keep it',
     ]);
@@ -288,8 +288,8 @@ describe('exported memory', () => {
       mayKeep: [uuidOf(0)],
     });
     expect(facts(look, 1_404).slice(0, 2)).toEqual([
-      'open-files: only nvidiactl is open, no GPU and no nvidia-uvm: what a process has that was handed exported memory',
-      'gpu-totals: may keep what nobody was seen to keep: 4096 MiB on GPU 0, billed to nobody',
+      'open-files: has only nvidiactl open, no GPU, no nvidia-uvm: as after an import of exported memory',
+      'gpu-totals: may keep 4096 MiB that nobody was seen to keep, on GPU 0, billed to nobody',
     ]);
     expect(aDiagnosis(look).gpus[0]).toMatchObject({state: 'dirty', reasons: ['possible-keeper']});
     expect(needsDeeper(aDiagnosis(look))).toBe(true);

@@ -45,7 +45,7 @@ describe('a bill has moved', () => {
     });
     expect(holderOf(withMovedBills(aDiagnosis(now), [then]), 700).evidence[0]).toEqual({
       source: 'earlier-look',
-      fact: 'its bill on GPU 0 grew by 4096 MiB since dead PID 500 vllm.entrypoints.openai.api_server, 4614 MiB was billed there',
+      fact: 'its bill on GPU 0 grew by 4096 MiB; dead there: PID 500 vllm.entrypoints.openai.api_server, 4614 MiB',
     });
   });
 

@@ -40,7 +40,7 @@ describe('a holder by number', () => {
     });
     expect(seen.evidence).toContainEqual({
       source: 'device-numbers',
-      fact: expect.stringContaining('195:0 of nvidia open as /srv/gpu0'),
+      fact: '195:0 of nvidia open as /srv/gpu0',
     });
     expect(targetOf(planFor(deeper(look, byNumber(500)), {match: 'vllm'}), 500).heldBy).toBe('numbers');
   });

@@ -17,32 +17,32 @@ describe('stuck', () => {
     [
       'state D in the driver, as its stack and wchan say',
       {stack: IN_DRIVER, wchan: 'os_acquire_rwlock_write'},
-      'thread 501 in state D, stands in os_acquire_rwlock_write of the GPU driver, waits in os_acquire_rwlock_write, kill -9 pending',
+      'thread 501 in state D, kill -9 pending, stands in os_acquire_rwlock_write of the GPU driver',
     ],
     [
       'state D below the driver: the innermost of its functions counts',
       {stack: ['schedule', 'rwsem_down_write_slowpath', 'uvm_release', 'uvm_release_entry'], wchan: 'rwsem_down_write'},
-      'thread 501 in state D, stands in uvm_release of the GPU driver, waits in rwsem_down_write, kill -9 pending',
+      'thread 501 in state D, kill -9 pending, stands in uvm_release of the GPU driver, waits in rwsem_down_write',
     ],
     [
       'state D elsewhere: a disk, a network file system',
       {stack: ['nvme_wait_ready', 'nfs_wait_client_init_complete']},
-      'thread 501 in state D, stands in nvme_wait_ready, not in the GPU driver, kill -9 pending',
+      'thread 501 in state D, kill -9 pending, stands in nvme_wait_ready, not in the GPU driver',
     ],
     [
       'state D, and the stack is not for us to read',
       {},
-      'thread 501 in state D, its kernel stack could not be read, kill -9 pending',
+      'thread 501 in state D, kill -9 pending, its kernel stack could not be read',
     ],
     [
       'running inside the driver',
       {state: 'R', stack: ['_nv039321rm', 'rm_kernel_rmapi_op', 'nvidia_ioctl']},
-      'thread 501 in state R, stands in _nv039321rm of the GPU driver, kill -9 pending',
+      'thread 501 in state R, kill -9 pending, stands in _nv039321rm of the GPU driver',
     ],
     [
       'dying already, so that no signal is pending any more',
       {killPending: false, stack: ['nvidia_close', '__fput', 'do_exit', 'do_group_exit']},
-      'thread 501 in state D, stands in nvidia_close of the GPU driver, dying already',
+      'thread 501 in state D, dying already, stands in nvidia_close of the GPU driver',
     ],
   ])('%s', (_, change, fact) => {
     const holder = seen(aThread(500, {tid: 501, ...change}));
