@@ -2,6 +2,7 @@
 import type {DeepLook} from './deep.ts';
 import type {Diagnosis, HolderDiagnosis} from './diagnosis.ts';
 import {looseAccounts} from './keepers.ts';
+import type {Plan} from './plan.ts';
 import {isSameMachine} from './process.ts';
 import type {Holding, Snapshot} from './snapshot.ts';
 
@@ -15,6 +16,14 @@ export function needsDeeper(diagnosis: Diagnosis): boolean {
   if (snapshot.deep !== null) return false;
   if (looseAccounts(gpus).length > 0) return true;
   return snapshot.sight.full && holders.some((holder) => isHoldingUnseen(holder));
+}
+
+/** True if a plan names somebody whose device only a deeper look can show again, and this look is none. */
+export function needsDeeperFor(plan: Plan, fresh: Diagnosis): boolean {
+  return (
+    fresh.snapshot.deep === null &&
+    plan.targets.some((target) => target.heldBy === 'numbers' || target.heldBy === 'queue')
+  );
 }
 
 /** Billed and alive, and neither by open files nor by mappings a holder: it knows the device by another name. */

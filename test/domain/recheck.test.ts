@@ -1,5 +1,6 @@
 /** The approved plan against a fresh look: what was approved, or less. */
 import {describe, expect, it} from 'vitest';
+import {needsDeeperFor} from '../../src/domain/deepen.ts';
 import {recheck} from '../../src/domain/recheck.ts';
 import type {ProcessFacts, Snapshot} from '../../src/domain/snapshot.ts';
 import {
@@ -119,6 +120,11 @@ describe('what only a deeper look shows', () => {
   };
   const numbered = (devices = namelessContext(0)) => ({numbered: [{pid: 1_404, devices}]});
   const byNumber = planFor(deeper(first, numbered()), {match: 'vllm'});
+
+  it('is asked for again before a plan that rests on it is carried out', () => {
+    expect([inFlight, byNumber, plan].map((of) => needsDeeperFor(of, aDiagnosis(first)))).toEqual([true, true, false]);
+    expect(needsDeeperFor(inFlight, aDiagnosis(queued))).toBe(false);
+  });
 
   it('still waits in its socket', () => {
     expect(again(queued)).toEqual({heldBy: 'queue', drift: []});
