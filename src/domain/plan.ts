@@ -75,6 +75,8 @@ export interface Kept {
     | 'possible-keeper'
     /** The bill moved to it when another died: it may be healthy and shared. */
     | 'importer'
+    /** Uses only GPUs that report a fault. */
+    | 'gpu-fault'
     /** Has a kill -9 that it cannot take. */
     | 'stuck';
   /** True: can be chosen by hand. False: locked. */

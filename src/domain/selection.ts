@@ -54,7 +54,8 @@ export function choose(holder: HolderDiagnosis, input: SelectionInput): Choice {
   if (request.pids.includes(pid)) return {ticked: true, belonging: {by: 'pid'}};
 
   const used = holder.gpus.filter((use) => use.how !== 'opened').map((use) => use.gpuUuid);
-  if (request.gpus !== null && !touchedGpus(holder).some((uuid) => input.requested.has(uuid))) return keep('outside-gpus', false);
+  if (request.gpus !== null && !touchedGpus(holder).some((uuid) => input.requested.has(uuid)))
+    return keep('outside-gpus', false);
 
   const belonging = belongingOf(holder, input);
   if (isSuspectOnly(holder)) {
@@ -70,8 +71,14 @@ export function choose(holder: HolderDiagnosis, input: SelectionInput): Choice {
     return keep(holder.process.ppid === 1 && !somebody ? 'detached' : 'in-use', true);
   }
   if (holder.findings.includes('contained')) return keep('contained', true);
+  if (used.length > 0 && used.every((uuid) => isFaulty(uuid, input.diagnosis.snapshot))) return keep('gpu-fault', true);
   if (request.gpus !== null && used.some((uuid) => !input.requested.has(uuid))) return keep('outside-gpus', true);
   return {ticked: true, belonging};
+}
+
+/** A GPU that reports a fault: no figure of it can show that a signal freed anything, and often none arrives. */
+function isFaulty(uuid: string, snapshot: Snapshot): boolean {
+  return snapshot.gpus.some((gpu) => gpu.uuid === uuid && gpu.fault !== null);
 }
 
 /** Belonging that says nothing of the one process: whoever it is said of, it is said of everybody there. */

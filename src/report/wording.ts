@@ -111,6 +111,7 @@ export const KEPT_WORD: Readonly<Record<Kept['why'], string>> = {
   detached: 'detached (parent is PID 1), kept',
   'possible-keeper': 'may keep it, not proven; kept',
   importer: 'has memory of a dead one; kept',
+  'gpu-fault': 'its GPU reports a fault, kept',
   stuck: 'stuck in the kernel, has its kill -9',
 };
 

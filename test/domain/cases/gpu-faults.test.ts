@@ -12,6 +12,7 @@ import {
   aProcess,
   aSnapshot,
   billed,
+  keptOf,
   planFor,
   targetOf,
   targetPids,
@@ -71,6 +72,10 @@ describe('a broken GPU', () => {
     const look = aSnapshot([billed(aProcess({pid: 500, words: ['vllm']}), {1: 20_000})], {gpus});
     expect(aDiagnosis(look).gpus[1]).toMatchObject({state: 'unknown', usedMiB: null, reasons: ['fault']});
     const plan = planFor(look, {match: 'vllm'});
+    expect(targetPids(plan)).toEqual([]);
+    expect(keptOf(plan, 500)).toMatchObject({why: 'gpu-fault', choosable: true});
+    const onBoth = aSnapshot([billed(aProcess({pid: 500, words: ['vllm']}), {0: 20_000, 1: 20_000})], {gpus});
+    expect(targetPids(planFor(onBoth, {match: 'vllm'}))).toEqual([500]);
     expect(plan.gpus[1]).toMatchObject({beforeMiB: null, likelyAfterMiB: null, afterAtMostMiB: null});
   });
 
