@@ -2,9 +2,11 @@
  * An approved run: look again, walk the ladder, prove the result. The decisions are the domain's; this file keeps the
  * order of things: intent on disk before a signal, a pause or a stop honoured before each rung, an outcome always.
  */
+import {needsDeeperFor} from '../domain/deepen.ts';
 import type {Diagnosis} from '../domain/diagnosis.ts';
 import {type Move, nextMove} from '../domain/escalation.ts';
 import {type Failure, ok, type Result} from '../domain/failure.ts';
+import type {HostName} from '../domain/host.ts';
 import {judge} from '../domain/judge.ts';
 import {parseSignal} from '../domain/parse/signal-output.ts';
 import type {Plan, Target} from '../domain/plan.ts';
@@ -25,7 +27,7 @@ export async function execute(deps: EngineDeps, run: Run): Promise<Result<Run>> 
   const approved = readApproved(run);
   const {plan} = approved;
   const targets = plan.targets.map((target) => target.identity.pid);
-  const look = await survey(deps, run.host, {match: null, pids: targets});
+  const look = await freshLook(deps, run.host, plan, targets);
   if (!look.ok)
     return close(deps, run, bareOutcome('failed', look.failure), [
       {kind: 'failed', atMs: deps.clock.now(), failure: look.failure},
@@ -56,6 +58,13 @@ export async function execute(deps: EngineDeps, run: Run): Promise<Result<Run>> 
     return close(deps, going.value, {...measured, word: 'stood-down'});
   }
   return walk(deps, going.value, {plan, choice: approved.choice, before, targets: checked.targets, look: look.value});
+}
+
+/** What only a deeper look showed at the plan, only a deeper look can show again. */
+async function freshLook(deps: EngineDeps, host: HostName, plan: Plan, pids: readonly number[]): Promise<Result<Look>> {
+  const look = await survey(deps, host, {match: null, pids});
+  if (!look.ok || !needsDeeperFor(plan, look.value.diagnosis)) return look;
+  return ok(await lookDeeper(deps, look.value, {pids: [], sinceUptimeMs: null}));
 }
 
 interface Approved {
