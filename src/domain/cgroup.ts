@@ -59,6 +59,15 @@ export function slurmUid(cgroups: readonly string[]): number | null {
   return null;
 }
 
+/** Whose own systemd the process stands under (`…/user@1000.service/…`): nobody else can put it there. */
+export function managerUid(cgroups: readonly string[]): number | null {
+  for (const path of cgroups) {
+    const uid = /^\/user\.slice\/user-(\d+)\.slice\/user@\1\.service\//.exec(path)?.[1];
+    if (uid !== undefined) return Number(uid);
+  }
+  return null;
+}
+
 /** One container that a cgroup path names, and the path up to and with the folder that does. */
 export interface NamedContainer {
   readonly kind: Exclude<Container['kind'], 'slurm' | 'unit'>;

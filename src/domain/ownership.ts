@@ -1,5 +1,5 @@
 /** Whose work a process is: container or job first, then login uid, then uid. Unknown counts as somebody else's. */
-import {slurmUid} from './cgroup.ts';
+import {managerUid, slurmUid} from './cgroup.ts';
 import type {Container, Ownership} from './diagnosis.ts';
 import type {Host} from './host.ts';
 import type {Person} from './person.ts';
@@ -7,7 +7,7 @@ import type {ProcessFacts} from './snapshot.ts';
 
 export function ownershipOf(process: ProcessFacts, container: Container | null, host: Host): Ownership {
   if (container !== null) {
-    const uid = slurmUid(process.cgroups);
+    const uid = slurmUid(process.cgroups) ?? managerUid(process.cgroups);
     return {person: uid === null ? null : (host.people.get(uid) ?? null), uid: process.uid, by: 'container'};
   }
   if (process.loginUid !== null && process.loginUid !== 0) {

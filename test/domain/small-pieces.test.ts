@@ -111,6 +111,20 @@ describe('whose work it is', () => {
       {by: 'container', person: 'bo'},
     ],
     [
+      'the user whose own systemd keeps the unit',
+      {pid: 5, uid: 0, cgroups: [`/user.slice/user-${BO_UID}.slice/user@${BO_UID}.service/app.slice/vllm.service`]},
+      {by: 'container', person: 'bo'},
+    ],
+    [
+      'nobody, for a folder that only looks like it',
+      {
+        pid: 5,
+        uid: 0,
+        cgroups: [`/system.slice/x.service/user.slice/user-${BO_UID}.slice/user@${BO_UID}.service/a.service`],
+      },
+      {by: 'container', person: null},
+    ],
+    [
       'who logged in, before the uid that it runs under',
       {pid: 5, uid: 0, loginUid: BO_UID},
       {by: 'login-uid', person: 'bo'},
