@@ -4,13 +4,15 @@ import {diagnoseProcess} from './holder.ts';
 import {ancestors, isEnvironment, isPlainZombie, type ProcessTable, processTable} from './lineage.ts';
 import type {Target} from './plan.ts';
 import {type PlanInput, targetFacts} from './plan-input.ts';
+import {isSameMachine} from './process.ts';
 import {titleOf} from './roles.ts';
 import {mayGoAlone, namedBy} from './selection.ts';
 import type {ProcessFacts} from './snapshot.ts';
 
 /**
- * Living ancestors of targets, up to the topmost that the request names. None above a holder that stays: its end would
- * be the end of that one too.
+ * Living ancestors of targets, up to the topmost that the request names: by the parents of now, or by those that an
+ * earlier look recorded, for a child of a dead worker has lost that line; and the named leader of a target's session or
+ * group. None above a holder that stays: its end would be the end of that one too.
  */
 export function serversOf(holders: readonly Target[], input: PlanInput): readonly Target[] {
   const {diagnosis, context, request} = input;
@@ -20,8 +22,7 @@ export function serversOf(holders: readonly Target[], input: PlanInput): readonl
   const taken = new Set([...diagnosis.holders.map((holder) => holder.process.pid), ...snapshot.ownPids]);
   const aboveKept = ancestorsOfKept(holders, input, table);
   const servers = new Map<number, Target>();
-  for (const target of holders) {
-    const line = ancestors(target.identity.pid, table);
+  for (const line of holders.flatMap((target) => linesAbove(target, input, table))) {
     const top = line.findLastIndex((parent) => named.has(parent.pid) && !isEnvironment(parent));
     for (const [at, parent] of line.slice(0, top + 1).entries()) {
       if (taken.has(parent.pid) || servers.has(parent.pid) || aboveKept.has(parent.pid)) continue;
@@ -33,10 +34,12 @@ export function serversOf(holders: readonly Target[], input: PlanInput): readonl
         host: context.host,
         policy: context.policy,
       });
-      if (seen.identity === null || seen.findings.includes('protected') || seen.container !== null) continue;
+      const {findings} = seen;
+      if (seen.identity === null || findings.includes('protected') || findings.includes('stuck')) continue;
+      if (seen.container !== null) continue;
       const belonging = belongingOf(parent, line.slice(at + 1), named, input);
       servers.set(parent.pid, {
-        ...targetFacts({...seen, findings: ['server', ...seen.findings.filter((kind) => kind !== 'name-only')]}, input),
+        ...targetFacts({...seen, findings: ['server', ...findings.filter((kind) => kind !== 'name-only')]}, input),
         identity: seen.identity,
         role: 'server',
         belonging,
@@ -46,6 +49,42 @@ export function serversOf(holders: readonly Target[], input: PlanInput): readonl
     }
   }
   return [...servers.values()];
+}
+
+/** Lines of living processes above a target, nearest first. */
+function linesAbove(target: Target, input: PlanInput, table: ProcessTable): readonly (readonly ProcessFacts[])[] {
+  const {pid} = target.identity;
+  const process = table.get(pid);
+  const upFrom = (one: ProcessFacts | undefined): readonly ProcessFacts[] =>
+    one === undefined ? [] : [one, ...ancestors(one.pid, table)];
+  // 0 is whoever was started outside of our namespace.
+  const leaders = [process?.session ?? 0, process?.processGroup ?? 0].filter((id) => id !== 0 && id !== pid);
+  return [
+    ancestors(pid, table),
+    ...recordedAbove(target, input, table).map(upFrom),
+    ...leaders.map((id) => upFrom(table.get(id))),
+  ];
+}
+
+/** Who stood above this very process in the newest look of this boot that saw it, and lives on as the same process. */
+function recordedAbove(target: Target, input: PlanInput, table: ProcessTable): readonly ProcessFacts[] {
+  const {pid, startTicks} = target.identity;
+  const looks = input.earlier
+    .filter((look) => isSameMachine(look.machine, input.diagnosis.snapshot.machine))
+    .toSorted((a, b) => b.takenAtMs - a.takenAtMs);
+  for (const look of looks) {
+    const then = processTable(look);
+    if (then.get(pid)?.startTicks !== startTicks) continue;
+    const line = ancestors(pid, then);
+    // Above somebody's shell it is another story.
+    const end = line.findIndex((one) => isEnvironment(one));
+    const living = (end === -1 ? line : line.slice(0, end)).flatMap((one) => {
+      const now = table.get(one.pid);
+      return now === undefined || now.startTicks !== one.startTicks ? [] : [now];
+    });
+    if (living.length > 0) return living;
+  }
+  return [];
 }
 
 /** Named by itself, or a child of one that is. */

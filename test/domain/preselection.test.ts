@@ -21,6 +21,7 @@ import {
 } from '../doubles/build.ts';
 
 const SERVER = ['python3', '-m', 'vllm.entrypoints.openai.api_server'];
+const TAIL = ['tail', '-f', 'vllm.log'];
 const server = (change: Partial<ProcessFacts> = {}) => aProcess({pid: 400, words: SERVER, ...change});
 const worker = (change: Partial<ProcessFacts> = {}) =>
   billed(
@@ -239,6 +240,29 @@ describe('servers that hold no GPU', () => {
   it('are never a shell, a shim or a supervisor between', () => {
     const script = aProgram('/usr/bin/bash', {pid: 450, ppid: 400, words: ['bash', 'run.sh']});
     expect(ticked(server(), script, worker({ppid: 450}))).toEqual([400, 500]);
+  });
+
+  describe('that lost the line to a child of their dead worker', () => {
+    const orphan = (change: Partial<ProcessFacts> = {}) => worker({ppid: 1, ...change});
+    const apart = {session: 500, processGroup: 500};
+
+    it('are found as the named leader of its session', () => {
+      expect(ticked(server({session: 400}), orphan())).toEqual([400, 500]);
+      // It shares the session, leads nothing, and is no more than a name.
+      expect(ticked(server({session: 400}), aProcess({pid: 410, words: TAIL, session: 400}), orphan())).toEqual([
+        400, 500,
+      ]);
+    });
+
+    it('are found as its recorded ancestor, if an earlier look saw the line and they live on as the same process', () => {
+      const then = aSnapshot([server(), aProcess({pid: 450, ppid: 400}), worker({ppid: 450, ...apart})], {
+        takenAtMs: 5,
+      });
+      const plan = (one: ProcessFacts) =>
+        targetPids(planFor(aSnapshot([one, orphan(apart)], {used: [9_300, 4]}), {match: 'vllm'}, {earlier: [then]}));
+      expect(plan(server())).toEqual([400, 500]);
+      expect(plan(server({startTicks: '7'}))).toEqual([500]);
+    });
   });
 
   it('are left alone while something below them stays: their end would be its end', () => {
