@@ -1,14 +1,18 @@
 /** Who owns a process, nearest first, and how it is ended the right way. */
 import {describe, expect, it} from 'vitest';
 import {processTable} from '../../src/domain/lineage.ts';
-import {keepsWhole, type Owner, type OwnerFacts, withFacts} from '../../src/domain/owner.ts';
+import {digestText} from '../../src/domain/make-plan.ts';
+import {askable, keepsWhole, type Owner, type OwnerFacts, withFacts} from '../../src/domain/owner.ts';
 import {ownersOf} from '../../src/domain/owners-of.ts';
+import {ownerFactsIn, ownersToAsk, withOwnerFacts} from '../../src/domain/plan-owners.ts';
 import type {ProcessFacts} from '../../src/domain/snapshot.ts';
 import {
   aDiagnosis,
+  aPlan,
   aProcess,
   aProgram,
   aSnapshot,
+  aTarget,
   billed,
   holderOf,
   keptOf,
@@ -222,6 +226,53 @@ describe('what an owner means for the plan', () => {
     const kinds = ['ray', 'torchrun', 'supervisord', 'tmux', 'screen'] as const;
     const [any] = inGroup('/system.slice/a.service');
     expect(any !== undefined && kinds.some((kind) => keepsWhole({...any, kind}))).toBe(false);
+  });
+});
+
+describe('who is asked about', () => {
+  const one = (...cgroups: readonly string[]) => askable(inGroup(...cgroups)).map(({kind, id, uid}) => [kind, id, uid]);
+
+  it('units, containers and jobs that a tool of this host knows, each once', () => {
+    expect(one('/system.slice/a.service', '/system.slice/a.service')).toEqual([['unit', 'a.service', null]]);
+    expect(one(`/system.slice/docker-${ID}.scope`)).toEqual([['docker', ID, null]]);
+    expect(one('/slurm/uid_1500/job_7/step_0')).toEqual([['slurm-job', '7', null]]);
+    expect(one('/user.slice/user-1000.slice/user@1000.service/app.slice/b.service')).toEqual([
+      ['user-unit', 'b.service', 1000],
+    ]);
+  });
+
+  it('none inside another container, none of a runtime of a user, and none that no tool is asked about', () => {
+    expect(one(`/docker/${ID}/docker/${INNER}`)).toEqual([['docker', ID, null]]);
+    expect(one(`/user.slice/user-1001.slice/user@1001.service/user.slice/libpod-${ID}.scope`)).toEqual([]);
+    expect(one(`/kubepods/besteffort/pod${POD}/${ID}`, `/moby/${ID}`)).toEqual([]);
+  });
+
+  it('for a plan: targets and those who may be chosen, not the locked; what was said stays for the next version', () => {
+    const owners = inGroup('/system.slice/a.service');
+    const kept = (pid: number, choosable: boolean, name: string) => ({
+      ...aTarget({pid}),
+      pid,
+      why: 'contained' as const,
+      choosable,
+      owners: inGroup(`/system.slice/${name}.service`),
+    });
+    const plan = aPlan({targets: [aTarget({pid: 500, owners})], kept: [kept(600, true, 'b'), kept(700, false, 'c')]});
+    expect(ownersToAsk(plan).map((asked) => asked.id)).toEqual(['a.service', 'b.service']);
+    const facts = {
+      kind: 'unit',
+      id: 'b.service',
+      title: null,
+      state: 'active',
+      restarts: 'yes',
+      setting: null,
+      run: 'r',
+      restartCount: 1,
+    } as const;
+    const known = withOwnerFacts(plan, [facts]);
+    expect(known.kept[0]?.owners[0]).toMatchObject({restarts: 'yes', facts: {run: 'r'}});
+    expect(known.targets).toEqual(plan.targets);
+    expect(ownerFactsIn(known)).toEqual([facts]);
+    expect(digestText(known)).toBe(digestText(plan));
   });
 });
 

@@ -164,6 +164,11 @@ describe('the tools of owners', () => {
     expect(readFileSync(log, 'utf8').match(/^show job \d+$/gm)).toEqual(['show job 7']);
   });
 
+  it('one that hangs in the middle of its answer has not answered', () => {
+    standIn('docker', `${DOCKER.replace('exit 1', '')}\n${HANG}`);
+    expect(ask([container('docker'), unit('ollama.service')]).map((one) => one.id)).toEqual(['ollama.service']);
+  });
+
   it('one that is missing, fails or talks nonsense says nothing', () => {
     standIn('systemctl', 'echo "Failed to connect to bus: No such file or directory" >&2; exit 1');
     standIn('docker', `echo 'Id ${OTHER}'; head -c 100000 /dev/zero | tr '\\0' x`);
