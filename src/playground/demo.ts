@@ -1,7 +1,7 @@
 /**
  * The product without a Slack workspace and without a GPU: lab hosts with real processes behind a real SSH server, a local
  * Slack, and the production bot. Bare, it opens a page; `--script` plays the story and judges it; `--break NAME` plays one
- * attack; `--terminal` goes through the terminal instead of Slack.
+ * attack; `--terminal` goes through the terminal instead of Slack; `--zoo` brings the host `lab-zoo` to the page as well.
  */
 import {parseArgs} from 'node:util';
 import {playPage, playSlackBreak, playSlackScript} from './slack-demo.ts';
@@ -19,6 +19,7 @@ async function main(): Promise<number> {
       seed: {type: 'string', default: '1'},
       break: {type: 'string'},
       kind: {type: 'string'},
+      zoo: {type: 'boolean'},
       port: {type: 'string', default: '0'},
     },
     allowPositionals: false,
@@ -32,7 +33,7 @@ async function main(): Promise<number> {
   const kind = KINDS.find((one) => one === values.kind);
   if (values.kind !== undefined && kind === undefined)
     return wrong(`--kind ${values.kind} is unknown; there are ${KINDS.join(', ')}`);
-  const options = {seed, kind, port};
+  const options = {seed, kind, port, zoo: values.zoo === true};
   const name = values.break;
   if (name === undefined) {
     if (values.terminal === true) return values.script === true ? playTerminalScript(options) : playTogether(options);

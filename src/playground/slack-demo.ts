@@ -13,6 +13,7 @@ import {judgeStory, unaccounted} from './story/play.ts';
 import {makeSlackBot, type SlackBot, slackEnv, slackPolicy} from './story/slack-bot.ts';
 import type {SlackBreak} from './story/slack-breaks.ts';
 import type {DemoOptions} from './terminal-demo.ts';
+import {raiseZoo, ZOO_HOST} from './zoo-host.ts';
 
 /** All that stands on the stage while a story is played. */
 export interface Stagehands {
@@ -26,6 +27,8 @@ export interface Stagehands {
 interface SlackDemoOptions extends DemoOptions {
   /** Of the page; 0 takes a free one. */
   readonly port: number;
+  /** A second host, `lab-zoo`, where every species stands beside the others. */
+  readonly zoo?: boolean;
 }
 
 /** Lab first, then Slack, then the bot; down in the opposite order, whatever happens. */
@@ -36,6 +39,7 @@ async function onStage(
 ): Promise<number> {
   const lab = await raiseLab(options.seed, options.kind);
   const undo: (() => Promise<void> | void)[] = [() => lab.stop()];
+  const others: Record<string, Lab> = {};
   let stopping: Promise<void> | null = null;
   const stop = (): Promise<void> => {
     stopping ??= (async () => {
@@ -47,13 +51,23 @@ async function onStage(
   process.once('SIGTERM', () => void stop().then(() => process.exit(143)));
   try {
     const cast = await castFor(lab, options.seed);
+    if (options.zoo === true) {
+      say(`Raising ${ZOO_HOST} as well, with every species there is.`);
+      const zoo = await raiseZoo(options.kind);
+      undo.push(() => zoo.stop());
+      others[ZOO_HOST] = zoo;
+    }
     const slack = await startLocalSlack({
       port: options.port,
       hostState: labState(HOST, lab, cast),
-      hints: ['/gpu help', '/gpu status', `/gpu reclaim ${HOST} match=vllm`],
+      hints: [
+        '/gpu help',
+        '/gpu status',
+        ...[HOST, ...Object.keys(others)].map((host) => `/gpu reclaim ${host} match=vllm`),
+      ],
     });
     undo.push(() => slack.close());
-    const bot = makeBot({[HOST]: lab}, slackPolicy(slack, policy), {
+    const bot = makeBot({[HOST]: lab, ...others}, slackPolicy(slack, policy), {
       env: slackEnv(slack),
       owner: slack.users.requester.id,
     });

@@ -19,7 +19,7 @@ export interface ZooRow {
   /** One finding of the holder, as the product names it. */
   readonly finding: FindingKind;
   readonly must: Must;
-  /** Features without which this species cannot be made. */
+  /** Features without which this species cannot be made, or not be told apart. */
   readonly needs: readonly LabFeature[];
   /** Who must end, by label: the server's workers, or others that are started beside it. */
   readonly holder: string;
@@ -74,7 +74,7 @@ export const ZOO: readonly ZooRow[] = [
     species: 'inheritor',
     finding: 'inheritor',
     must: free,
-    needs: [],
+    needs: ['driver-folder'],
     holder: 'inheritor',
     workers: [species.inheritor([whole])],
     seenBefore: true,
@@ -83,7 +83,7 @@ export const ZOO: readonly ZooRow[] = [
     species: 'inheritor, first seen',
     finding: 'inheritor',
     must: free,
-    needs: [],
+    needs: ['driver-folder'],
     holder: 'inheritor',
     workers: [species.inheritor([whole])],
   },
@@ -116,7 +116,7 @@ export const ZOO: readonly ZooRow[] = [
     species: 'exported memory',
     finding: 'importer',
     must: free,
-    needs: [],
+    needs: ['own-proc'],
     holder: 'exported',
     workers: species.exported(memory, hidden),
   },
@@ -132,7 +132,7 @@ export const ZOO: readonly ZooRow[] = [
     species: 'io_uring',
     finding: 'in-flight',
     must: free,
-    needs: ['rings'],
+    needs: ['rings', 'own-proc'],
     holder: 'ring',
     workers: [species.ringHolder(whole, hidden)],
   },

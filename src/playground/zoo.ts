@@ -7,11 +7,11 @@ import {parseArgs} from 'node:util';
 import {FINDING_WORD} from '../report/wording.ts';
 import {startLab} from './lab/lab.ts';
 import {say} from './stage.ts';
+import {ZOO_HOST} from './zoo-host.ts';
 import type {Judged} from './zoo-judge.ts';
 import {playRound, spawnInnocents} from './zoo-round.ts';
 import {ZOO} from './zoo-table.ts';
 
-const ZOO_HOST = 'lab-zoo';
 const KINDS = ['root', 'user', 'flat'] as const;
 
 async function main(): Promise<number> {

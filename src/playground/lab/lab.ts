@@ -17,7 +17,11 @@ export type SmiFault =
   | {readonly kind: 'none' | 'hung' | 'garbage' | 'failed' | 'no-devices' | 'missing'}
   | {readonly kind: 'gpu-fault'; readonly index: number; readonly text: string};
 
-/** `containers`, `uids`, `etc` (deny file, login shells), `daemons` (/usr/bin), `driver-folder`, `boot-id`, `pid-reuse`, `sshd`. */
+/**
+ * `containers`, `uids`, `etc` (deny file, login shells), `daemons` (/usr/bin), `driver-folder`, `boot-id`, `pid-reuse`,
+ * `sshd`, `shm` and `own-proc` (nobody else's files and processes in sight), `device-numbers` (a second node, /dev/gpu/N, a
+ * character device), `freezer` (v1), `rings` (io_uring).
+ */
 export type LabFeature = string;
 
 export interface LabOptions {

@@ -28,8 +28,8 @@ def furnish(config):
     work = os.path.join(LAB, "upper")
     os.mkdir(work)
     mount("lab", work, "tmpfs", 0, "mode=755")
-    # Of its own: /dev is.
-    features = ["shm"]
+    # Of its own: /dev and /proc are.
+    features = ["shm", "own-proc"]
     attempts = (
         ("etc", lambda: furnish_etc(work, config)),
         ("daemons", lambda: overlay(work, "/usr/bin")),
