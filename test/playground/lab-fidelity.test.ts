@@ -1,6 +1,6 @@
 /** The stand-in and the lab's holders against what an H200 was recorded to show, species by species. */
 import {readFileSync} from 'node:fs';
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {afterAll, afterEach, beforeAll, describe, expect, test} from 'vitest';
 import {type Lab, startLab} from '../../src/playground/lab/lab.ts';
 import type {LabProcess} from '../../src/playground/lab/process-tree.ts';
 import * as species from '../../src/playground/lab/species.ts';
@@ -34,19 +34,27 @@ const lives = {parentsLive: true};
 
 const lab: Lab = await startLab({name: 'fidelity', gpus: 1});
 let eyes: LabEyes;
+/** Whoever a look started: ended after it, also where it failed. */
+let started: number[] = [];
+
+async function spawn(spec: species.LabSpec): Promise<LabProcess> {
+  const made = await lab.spawn(spec);
+  started.push(made.pid, ...made.billed, ...made.workers.flatMap((worker) => [worker.pid, ...worker.billed]));
+  return made;
+}
 
 async function one(spec: species.LabSpec): Promise<Pids> {
-  const {pid} = await lab.spawn(spec);
+  const {pid} = await spawn(spec);
   return {holder: pid, maker: pid};
 }
 
 async function forked(change: Partial<species.LabSpec>): Promise<Pids> {
-  const child = await lab.spawn(species.inheritor([whole], change));
+  const child = await spawn(species.inheritor([whole], change));
   return {holder: child.pid, maker: child.billed[0] ?? 0};
 }
 
 async function pair(specs: readonly species.LabSpec[]): Promise<Pids> {
-  const parent: LabProcess = await lab.spawn(species.server(specs));
+  const parent: LabProcess = await spawn(species.server(specs));
   const taker = parent.workers[1];
   return {holder: taker?.pid ?? 0, maker: taker?.billed[0] ?? 0};
 }
@@ -60,7 +68,7 @@ const MAKE: Readonly<Record<string, () => Promise<Pids>>> = {
   'zombie leader': () => one(species.zombieLeader(whole)),
   'mapping only': () => one(species.mappingOnly(whole)),
   'killed, not reaped': async () => {
-    const parent = await lab.spawn(species.unreaped({holds: whole}));
+    const parent = await spawn(species.unreaped({holds: whole}));
     return {holder: parent.zombie ?? 0, maker: parent.pid};
   },
   'imported, maker alive': () => pair(species.imported(memory, lives)),
@@ -86,13 +94,16 @@ function shape(look: ProcessLook, recorded: Partial<ProcessLook>): Partial<Recor
 }
 
 async function clear(): Promise<void> {
-  for (const {pid} of await lab.ledgerEntries()) await eyes.read(`kill -KILL ${pid} 2>&1`);
+  await eyes.read(`for pid in ${started.join(' ')}; do kill -KILL $pid; done 2>/dev/null`);
+  started = [];
+  await expect.poll(() => lab.ledger()).toEqual([0]);
 }
 
 describe(`a ${lab.kind} lab beside an H200`, () => {
   beforeAll(async () => {
     eyes = await openEyes(lab);
   });
+  afterEach(clear);
   afterAll(async () => {
     eyes.ssh.close();
     await lab.stop();
@@ -126,15 +137,10 @@ describe(`a ${lab.kind} lab beside an H200`, () => {
     expect(used).toBeLessThanOrEqual(recorded.usedMiB);
     expect(used).toBeGreaterThanOrEqual(Math.max(0, recorded.usedMiB - DRIVER_SHARE_MIB));
 
-    if (recorded.endedBy === undefined) await endOf(pids);
-    else await eyes.read(`kill -${recorded.endedBy.signal} ${pids[recorded.endedBy.to]}`);
+    // Looks with the maker alive, and at what holds nothing, were only looked at.
+    if (recorded.endedBy === undefined) return;
+    await eyes.read(`kill -${recorded.endedBy.signal} ${pids[recorded.endedBy.to]}`);
     await expect.poll(() => eyes.usedMiB(0)).toBe(0);
     expect(await eyes.apps()).toEqual([]);
-    await clear();
   });
 });
-
-/** Looks with the maker alive, and those that hold nothing, were only looked at: whoever is left ends here. */
-async function endOf(pids: Pids): Promise<void> {
-  for (const pid of [pids.maker, pids.holder]) await eyes.read(`kill -KILL ${pid} 2>&1`);
-}
