@@ -49,8 +49,10 @@ export function accountFor(gpu: Gpu, input: AccountInput): GpuAccount {
   else if (usedMiB === null) reasons.push('figure-missing');
   if (orphanedDead.length > 0) reasons.push('dead-charge-without-holder');
   const elsewhere = excess ? instanceRemark(gpu, snapshot.charges) : null;
-  const nobody =
-    excess && blind.length === 0 && unbilled.length === 0 && orphanedDead.length === 0 && elsewhere === null;
+  // That some process refused us its files leaves the question open; it is no reason not to ask it.
+  const partly = blind.every((reason) => reason === 'not-all-readable');
+  const unowned = excess && partly && unbilled.length === 0 && orphanedDead.length === 0 && elsewhere === null;
+  const nobody = unowned && blind.length === 0;
   if (nobody && keepers.length === 0) reasons.push('no-holder-anywhere');
   if (keepers.length > 0) reasons.push('possible-keeper');
   // A module in use is an answer only where there is a question.
@@ -79,6 +81,7 @@ export function accountFor(gpu: Gpu, input: AccountInput): GpuAccount {
     baselineMiB,
     baselineSeen: usedFrom === 'gpu' && seen !== undefined && seen <= policy.baselineMiB,
     holderPids: uses.map(({holder}) => holder.process.pid),
+    loose: unowned || orphanedDead.length > 0 || keepers.length > 0,
     mayKeepPids: keepers.map((holder) => holder.process.pid),
     deadCharged: deadHere.map((charge) => ({
       pid: charge.pid,

@@ -5,6 +5,7 @@ import type {Gpu, Holding, Snapshot} from './snapshot.ts';
 
 /** Minors from here on are no GPU: 254 is nvidia-modeset, 255 nvidiactl (kernel-open/common/inc/nv-chardev-numbers.h). */
 const FIRST_OTHER_MINOR = 254;
+const MODESET_MINOR = 254;
 const CONTROL_MINOR = 255;
 
 /** N of a device path that ends in `nvidiaN`; null for nvidiactl, nvidia-uvm and the rest. */
@@ -37,12 +38,20 @@ export function heldBy(holding: Holding | undefined): HeldBy {
   return holding.queued > 0 ? 'queue' : 'nothing';
 }
 
-/** A CUDA context keeps nvidia-uvm; NVML's monitors open GPU nodes without it. */
+/** A CUDA context keeps nvidia-uvm. So does NVML on newer drivers: it proves no context by itself. */
 export function keepsContextFiles(holding: Holding): boolean {
   return (
     everyPath(holding).some((path) => /\/nvidia-uvm(?: \(deleted\))?$/.test(path)) ||
     // Minor 1 is nvidia-uvm-tools, which profilers open.
     holding.numbered.some((device) => device.driver === 'nvidia-uvm' && device.minor === 0)
+  );
+}
+
+/** Graphics opens nvidia-modeset, CUDA does not; what graphics holds is in no list of compute processes. */
+export function keepsModeset(holding: Holding): boolean {
+  return (
+    everyPath(holding).some((path) => /\/nvidia-modeset(?: \(deleted\))?$/.test(path)) ||
+    holding.numbered.some((device) => isGpuMajor(device) && device.minor === MODESET_MINOR)
   );
 }
 

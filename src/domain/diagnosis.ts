@@ -105,6 +105,8 @@ export interface GpuAccount {
   readonly baselineSeen: boolean;
   readonly holderPids: readonly number[];
   /** Who may keep what is unexplained here, protected ones included; it cannot be seen which of them does. */
+  /** Memory is left over that no proven holder explains, so whoever may keep it is worth naming. */
+  readonly loose: boolean;
   readonly mayKeepPids: readonly number[];
   /** Charged PIDs on this GPU that are dead; `kept`: some process was seen to keep their files. */
   readonly deadCharged: readonly {readonly pid: number; readonly usedMiB: number | null; readonly kept: boolean}[];

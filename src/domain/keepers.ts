@@ -3,15 +3,13 @@
  * sent to a socket and not yet received, and exported memory that was handed to a process without a context of its own.
  */
 import {gpusByMinor, holdsDevice, keepsControlOnly, minorOf} from './devices.ts';
-import type {GpuAccount, GpuReason} from './diagnosis.ts';
+import type {GpuAccount} from './diagnosis.ts';
 import type {Evidence} from './finding.ts';
 import type {Holding, Snapshot} from './snapshot.ts';
 
-const LOOSE: readonly GpuReason[] = ['dead-charge-without-holder', 'no-holder-anywhere', 'possible-keeper'];
-
 /** Accounts with memory that no proven holder explains. */
 export function looseAccounts(accounts: readonly GpuAccount[]): readonly GpuAccount[] {
-  return accounts.filter((account) => account.reasons.some((reason) => LOOSE.includes(reason)));
+  return accounts.filter((account) => account.loose);
 }
 
 export interface Keeping {

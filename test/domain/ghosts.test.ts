@@ -132,6 +132,33 @@ describe('what looks like an inheritor and is none', () => {
     expect(targetPids(planFor(look))).toEqual([]);
   });
 
+  it('NVML in somebody’s script has the node and UVM open as well, and maps nothing', () => {
+    // As read on an H200: nvidia0 three times, nvidiactl, nvidia-uvm twice, two of nvidia-caps.
+    const poller = aProcess({pid: 813, ppid: 1, words: ['python3', 'poll.py']});
+    const holding = aHolding(813, [0], {
+      opens: [
+        {path: '/dev/nvidia0', count: 3},
+        {path: '/dev/nvidiactl', count: 1},
+        {path: '/dev/nvidia-uvm', count: 2},
+        {path: '/dev/nvidia-caps/nvidia-cap1', count: 1},
+      ],
+      mappings: [],
+    });
+    const look = aSnapshot([{process: poller, holding}], dead);
+    expect(holderOf(aDiagnosis(look), 813).findings).toEqual(['bystander']);
+    expect(targetPids(planFor(look))).toEqual([]);
+    expect(aDiagnosis(look).gpus[0]?.reasons).toContain('dead-charge-without-holder');
+  });
+
+  it('graphics is in no list of compute processes: nvidia-modeset tells it', () => {
+    const viewer = aProcess({pid: 814, ppid: 1, words: ['blender']});
+    const holding = aHolding(814, [0]);
+    const opens = [...holding.opens, {path: '/dev/nvidia-modeset', count: 1}];
+    const look = aSnapshot([{process: viewer, holding: {...holding, opens}}], dead);
+    expect(holderOf(aDiagnosis(look), 814).findings).toEqual(['bystander']);
+    expect(targetPids(planFor(look))).toEqual([]);
+  });
+
   it('a protected daemon keeps every device open by trade', () => {
     const hostengine = aProgram('/usr/bin/nv-hostengine', {pid: 811, ppid: 1, uid: 0});
     const look = aSnapshot([holds(hostengine, [0])], dead);

@@ -295,6 +295,17 @@ describe('exported memory', () => {
     expect(needsDeeper(aDiagnosis(look))).toBe(true);
   });
 
+  it('is put down to it as well where some process refused us its files: the GPU stays unknown', () => {
+    const sight = {...aSnapshot([]).sight, full: false, unreadableFdFolders: 1};
+    const look = aSnapshot([SERVER, importer()], {...left, sight});
+    expect(holderOf(aDiagnosis(look), 1_404).mayKeep).toEqual([uuidOf(0)]);
+    expect(aDiagnosis(look).gpus[0]).toMatchObject({
+      state: 'unknown',
+      reasons: ['not-all-readable', 'possible-keeper'],
+    });
+    expect(needsDeeper(aDiagnosis(look))).toBe(true);
+  });
+
   it('is ticked by belonging only', () => {
     const look = aSnapshot([SERVER, importer()], left);
     expect(targetOf(planFor(look, {match: 'vllm'}), 1_404).heldBy).toBe('paths');

@@ -10,7 +10,7 @@ import {machineFacts} from './machine-facts.ts';
 import {NotClean, oneRow, type RowAsked} from './one-row.ts';
 import {type Options, readOptions, type Stage} from './options.ts';
 import {type Product, productFor} from './product.ts';
-import type {Results, Row} from './results.ts';
+import {type Results, type Row, strangersSignalled} from './results.ts';
 import {renderResults, rowLine} from './results-page.ts';
 import {labSite, realSite, type Site} from './site.ts';
 import {type Species, speciesOn, speciesOver} from './species.ts';
@@ -145,7 +145,7 @@ async function play(options: Options, journal: Journal, site: Site, product: Pro
 function isRight(row: Row): boolean {
   const unharmed = [...Object.values(row.innocents), ...Object.values(row.spared)].every((alive) => alive);
   const serverRight = row.serverGone || Object.keys(row.spared).length > 0;
-  return row.product === null || (row.freed && serverRight && unharmed);
+  return row.product === null || (row.freed && serverRight && unharmed && strangersSignalled(row).length === 0);
 }
 
 async function stillDirty(site: Site, gpus: readonly number[], idleMiB: number): Promise<boolean> {

@@ -1,5 +1,5 @@
 /** Results as a page: the same JSON always gives the same text. Every figure in it is one that was measured. */
-import type {Results, Row} from './results.ts';
+import {type Results, type Row, strangersSignalled} from './results.ts';
 
 const PRODUCT = 'gpu-reclaim';
 
@@ -15,6 +15,7 @@ export function renderResults(results: Results): string {
         : 'A real GPU. Written by `npm run e2e:gpu`; this page is made from the raw files beside it.',
     ].join(' '),
     'Each species is a child of a server that holds no GPU, all in one session. Beside it run three innocents: another user’s job, a detached trainer of the same user, a persistence daemon. Each row is a zoo of its own.',
+    ...(one.length === 0 ? [] : [monitorLine(one)]),
     ...productTable('The server still runs', one.filter(first('alive'))),
     ...productTable('The server is dead, as after a crash', one.filter(first('dead'))),
     ...severalTable(rows),
@@ -25,6 +26,12 @@ export function renderResults(results: Results): string {
   return `${parts.join('\n\n')}\n`;
 }
 
+/** The fourth innocent, which no table of others has: a script that asks NVML has device files open all the time. */
+function monitorLine(rows: readonly Row[]): string {
+  const hit = rows.filter((row) => strangersSignalled(row).length > 0).length;
+  return `A script that asks NVML every 20 ms runs beside each of gpu-reclaim's rows; a signal to it, or to anybody else that is not of the zoo, went out in ${hit} of ${rows.length}.`;
+}
+
 /** For whoever waits at the terminal. */
 export function rowLine(row: Row): string {
   const alive = Object.values(row.innocents).filter((one) => one).length;
@@ -33,7 +40,7 @@ export function rowLine(row: Row): string {
     product === null
       ? ''
       : `, ${product.findings.join('+') || 'no finding'}, ${product.outcome}, ${product.requests} request${product.requests === 1 ? '' : 's'}, free ${figure(product.freedAfterMs)} ms after the last signal, teardown ${figure(product.teardownMs)} ms`;
-  return `${row.cleaner}, ${row.species}, server ${row.server}: ${row.freed ? 'freed' : 'NOT freed'} (${row.heldMiB} -> ${row.afterMiB} MiB), innocents ${alive} of 3, server ${row.serverGone ? 'gone' : 'left alive'}${own}, ${row.seconds} s`;
+  return `${row.cleaner}, ${row.species}, server ${row.server}: ${row.freed ? 'freed' : 'NOT freed'} (${row.heldMiB} -> ${row.afterMiB} MiB), innocents ${alive} of 3, server ${row.serverGone ? 'gone' : 'left alive'}${own}, ${row.seconds} s${strangersSignalled(row).length > 0 ? ', A STRANGER WAS SIGNALLED' : ''}`;
 }
 
 function first(server: Row['server']): (row: Row) => boolean {

@@ -54,6 +54,11 @@ export interface ProductPart {
   readonly polled: readonly Sample[];
 }
 
+/** Who got a signal and is not of this zoo: the monitor that polls the driver beside it, above all. */
+export function strangersSignalled(row: Row): readonly SentSignal[] {
+  return (row.product?.signals ?? []).filter((one) => one.name.startsWith('stranger') && one.result === 'sent');
+}
+
 export interface Row {
   readonly cleaner: string;
   readonly species: string;
