@@ -34,7 +34,13 @@ if [ -e "$lab/dev/nvidiactl" ]; then
     pid=\${place#/proc/}; kill -KILL "\${pid%%/*}"
   done
 fi 2>/dev/null
-if [ -s "$lab/run/cgroups" ]; then while read -r folder; do rmdir "$folder"; done < "$lab/run/cgroups"; fi 2>/dev/null
+if [ -s "$lab/run/cgroups" ]; then
+  # The inner ones first; a group goes only after its last process, which may be ending still.
+  sort -ru "$lab/run/cgroups" | while read -r folder; do
+    tries=0
+    until rmdir "$folder" || [ ! -d "$folder" ] || [ "$tries" -eq 50 ]; do sleep 0.02; tries=$((tries + 1)); done
+  done
+fi 2>/dev/null
 rm -rf --one-file-system -- "$lab"
 exit $code`;
 
