@@ -12,6 +12,7 @@ import type {Clock, Engine, RunStore} from './engine/ports.ts';
 import {type Logger, makeLogger} from './log.ts';
 import {failureSentence} from './report/failure-sentence.ts';
 import {keepLaterLooks} from './schedule/later-looks.ts';
+import {nextTimes} from './schedule/next-times.ts';
 import {makeSlackBot, type SlackBot} from './slack/bot.ts';
 import {serveHealth} from './slack/health.ts';
 import {deepScript} from './ssh/deep-script.ts';
@@ -141,6 +142,7 @@ function engineFor(parts: {
     announcer: bot.announcer,
     newRunId: () => runId(randomBytes(6).toString('hex')),
     digest: (text) => createHash('sha256').update(text).digest('hex'),
+    nextTimes,
     isAlive: isOwnerAlive,
     owner: ownLeaseOwner('bot', 'the Slack bot'),
   });

@@ -23,6 +23,7 @@ import {runId} from './domain/run.ts';
 import {makeEngine} from './engine/engine.ts';
 import {makeLogger} from './log.ts';
 import {failureSentence} from './report/failure-sentence.ts';
+import {nextTimes} from './schedule/next-times.ts';
 import {deepScript} from './ssh/deep-script.ts';
 import {ownersScript} from './ssh/owners-script.ts';
 import {probeScript} from './ssh/probe-script.ts';
@@ -96,6 +97,7 @@ async function main(argv: readonly string[]): Promise<number> {
     announcer: terminalAnnouncer(terminal),
     newRunId: () => runId(randomBytes(6).toString('hex')),
     digest: (text) => createHash('sha256').update(text).digest('hex'),
+    nextTimes,
     isAlive: isOwnerAlive,
     owner: ownLeaseOwner('terminal', personId(person)),
   });

@@ -12,6 +12,9 @@ interface Rule {
   readonly outside: readonly string[];
 }
 
+/** What the engine needs of the world, and the verbs that it gives to the doors. */
+const PORTS = ['engine/ports.ts', 'engine/report-ports.ts'];
+
 const RULES: Readonly<Record<string, Rule>> = {
   domain: {rooms: [], outside: []},
   'secret.ts': {rooms: [], outside: ['node:util']},
@@ -20,10 +23,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   engine: {rooms: ['domain'], outside: []},
   config: {rooms: ['domain', 'secret.ts'], outside: ['zod', 'yaml', 'node:*']},
   ssh: {rooms: ['domain', 'engine/ports.ts', 'secret.ts'], outside: ['ssh2', 'node:*']},
-  store: {rooms: ['domain', 'engine/ports.ts'], outside: ['kysely', '@photostructure/sqlite', 'zod', 'node:*']},
-  schedule: {rooms: ['domain', 'engine/ports.ts'], outside: []},
-  slack: {rooms: ['domain', 'engine/ports.ts', 'report', 'secret.ts'], outside: ['@slack/bolt', 'zod', 'node:*']},
-  cli: {rooms: ['domain', 'engine/ports.ts', 'report'], outside: ['node:*']},
+  store: {rooms: ['domain', ...PORTS], outside: ['kysely', '@photostructure/sqlite', 'zod', 'node:*']},
+  schedule: {rooms: ['domain', ...PORTS], outside: ['croner']},
+  slack: {rooms: ['domain', ...PORTS, 'report', 'secret.ts'], outside: ['@slack/bolt', 'zod', 'node:*']},
+  cli: {rooms: ['domain', ...PORTS, 'report'], outside: ['node:*']},
   'system-clock.ts': {rooms: ['engine/ports.ts'], outside: ['node:timers/promises']},
 };
 /** The composition roots (the terminal's and the bot's) and the playground may import everything; no room imports them. */

@@ -58,6 +58,9 @@ export function exitForFailure(failure: Failure): ExitCode {
     case 'run-unknown':
     case 'choice-refused':
     case 'confirmation-mismatch':
+    case 'schedule-unreadable':
+    case 'schedule-unknown':
+    case 'process-absent':
       return EXIT.usage;
     case 'no-terminal':
       return EXIT.waiting;
@@ -82,6 +85,8 @@ export function exitForFailure(failure: Failure): ExitCode {
     case 'run-ended':
     case 'nothing-pending':
     case 'signal-may-still-arrive':
+    case 'schedule-in-file':
+    case 'too-many-schedules':
       return EXIT.refused;
     default:
       return EXIT.unknown;

@@ -23,6 +23,7 @@ export function policyOf(written: WrittenPolicy): Policy {
     verifyMs: written.verify ?? 120 * SECOND,
     stalledMs: written.stalled ?? 10 * SECOND,
     lookAgainMs: written.lookAgain ?? [MINUTE, 10 * MINUTE],
+    watchEveryMs: written.watchEvery ?? MINUTE,
     lateAfterMs: written.lateAfter ?? 10 * SECOND,
     baselineMiB: written.baselineMiB ?? 300,
     toleranceMiB: written.toleranceMiB ?? 64,

@@ -58,6 +58,7 @@ export const policyFileSchema = strict({
     .array(duration('1s', '24h', '1m'))
     .max(10, 'is too long: at most 10 looks')
     .optional(),
+  watchEvery: duration('1s', '1h', '60s').optional(),
   lateAfter: duration('1s', '2m', '10s').optional(),
   baselineMiB: whole(0, 65_536, 300).optional(),
   toleranceMiB: whole(0, 65_536, 64).optional(),

@@ -79,7 +79,20 @@ export type RequestFailure =
       readonly asked: string;
       readonly present: readonly number[];
     }
-  | {readonly reason: 'config-bad'; readonly mistakes: readonly ConfigMistake[]};
+  | {readonly reason: 'config-bad'; readonly mistakes: readonly ConfigMistake[]}
+  /** A time that does not read: what was said, what is wrong in it, and what to say instead. */
+  | {
+      readonly reason: 'schedule-unreadable';
+      readonly phrase: string;
+      readonly problem: string;
+      readonly wayOut: string;
+    }
+  | {readonly reason: 'schedule-unknown'; readonly given: string; readonly nearest: readonly string[]}
+  /** It stands in the policy file, and would be back at the next start. */
+  | {readonly reason: 'schedule-in-file'; readonly name: string}
+  | {readonly reason: 'too-many-schedules'; readonly limit: number}
+  /** A `when PID exits` for a process that is not there. */
+  | {readonly reason: 'process-absent'; readonly host: HostName; readonly pid: number};
 
 /** One mistake in a file or the environment: where, what, and the way out. */
 export interface ConfigMistake {

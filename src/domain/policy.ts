@@ -38,6 +38,8 @@ export interface Policy {
   /** Memory that has not changed for so long is "stalled". */
   readonly stalledMs: number;
   readonly lookAgainMs: readonly number[];
+  /** How often a schedule that waits for a process or for idle GPUs looks. */
+  readonly watchEveryMs: number;
   /** How late after planning a signalling command may still act on the host. */
   readonly lateAfterMs: number;
   readonly baselineMiB: number;

@@ -3,6 +3,7 @@ import type {Host, HostName} from '../domain/host.ts';
 import type {Policy} from '../domain/policy.ts';
 import type {LeaseOwner} from '../domain/run.ts';
 import type {Announcer, Clock, Digest, IsAlive, Log, NewRunId, RemoteHosts, RunStore} from './ports.ts';
+import type {NextTimes} from './report-ports.ts';
 import type {Turns} from './turns.ts';
 
 export interface EngineDeps {
@@ -15,6 +16,8 @@ export interface EngineDeps {
   readonly announcer: Announcer;
   readonly newRunId: NewRunId;
   readonly digest: Digest;
+  /** When schedules are due: the arithmetic of clocks and zones. */
+  readonly nextTimes: NextTimes;
   readonly isAlive: IsAlive;
   readonly turns: Turns;
   /** Who holds the leases that this program takes. */

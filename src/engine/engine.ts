@@ -4,11 +4,15 @@ import {fail, ok} from '../domain/failure.ts';
 import {choose} from './choose.ts';
 import {approve, cancel, deny, expire, pause, resume} from './decide.ts';
 import type {EngineDeps, GivenDeps} from './deps.ts';
+import {checkWatch, dueReports} from './due-reports.ts';
 import {execute} from './execute.ts';
+import {lookAtHosts} from './look-at-hosts.ts';
 import {lookLater, stopLooking} from './look-later.ts';
+import {endReport, makeReport} from './make-report.ts';
 import type {Engine} from './ports.ts';
 import {propose} from './propose.ts';
 import {recover} from './recover.ts';
+import {addSchedule, keepFileSchedules, listSchedules, removeSchedule} from './schedules.ts';
 import {survey} from './survey.ts';
 import {makeTurns} from './turns.ts';
 
@@ -38,6 +42,15 @@ export function makeEngine(given: GivenDeps): Engine {
     laterLooks: () => guard(async () => ok(await deps.store.laterLooks(LOOKS_AT_ONCE))),
     lookLater: (id, how) => guard(() => lookLater(deps, id, how)),
     stopLooking: (run, person) => guard(() => stopLooking(deps, run, person)),
+    report: (hosts) => guard(async () => ok(await lookAtHosts(deps, hosts))),
+    addSchedule: (asked) => guard(() => addSchedule(deps, asked)),
+    schedules: () => guard(() => listSchedules(deps)),
+    removeSchedule: (given, person) => guard(() => removeSchedule(deps, given, person)),
+    keepFileSchedules: (named) => guard(() => keepFileSchedules(deps, named)),
+    dueReports: (startedAtMs) => guard(() => dueReports(deps, startedAtMs)),
+    checkWatch: (id) => guard(() => checkWatch(deps, id)),
+    makeReport: (report, over) => guard(() => makeReport(deps, report, over)),
+    endReport: (report, telling) => guard(() => endReport(deps, report, telling)),
     recent: (limit) => guard(async () => ok(await deps.store.recent(limit))),
     find: (prefix) =>
       guard(async () => {

@@ -12,6 +12,7 @@ import type {ReclaimRequest} from '../domain/request.ts';
 import type {GoChoice, LeaseOwner, Run, RunEvent, RunId, RunPhase} from '../domain/run.ts';
 import type {Snapshot} from '../domain/snapshot.ts';
 import type {Transcript} from '../domain/transcript.ts';
+import type {ReportVerbs, ScheduleStore} from './report-ports.ts';
 
 /** What a probe should look for beyond the device holders. */
 export interface ProbeRequest {
@@ -175,6 +176,8 @@ export interface RunStore {
   /** The run whose root card this message is. */
   runOfCard(channel: string, ts: string): Promise<Run | null>;
 
+  readonly schedules: ScheduleStore;
+
   pendingOutbox(limit: number): Promise<readonly OutboxRow[]>;
   markPosted(key: string, atMs: number): Promise<void>;
   close(): Promise<void>;
@@ -246,7 +249,7 @@ export interface Recovered {
 }
 
 /** The verbs that the doors (terminal, Slack, schedule) may use. A broken store comes back as a failure, never as a throw. */
-export interface Engine {
+export interface Engine extends ReportVerbs {
   probe(host: HostName): Promise<Result<Transcript>>;
   look(host: HostName): Promise<Result<Look>>;
   propose(request: ReclaimRequest): Promise<Result<Proposal>>;

@@ -34,6 +34,16 @@ export function failureSentence(failure: Failure): string {
             `  ${one.file}${one.path === '' ? '' : `: ${safeLine(one.path)}`}: ${safeLine(one.problem)}. ${safeLine(one.wayOut)}`,
         ),
       ].join('\n');
+    case 'schedule-unreadable':
+      return `"${safeLine(failure.phrase, 80)}" does not read as a time: ${safeLine(failure.problem, 120)}; ${failure.wayOut}.`;
+    case 'schedule-unknown':
+      return `No schedule is called "${safeLine(failure.given, 40)}"${nearest(failure.nearest)}; "gpu-reclaim schedules" lists them.`;
+    case 'schedule-in-file':
+      return `The schedule ${safeLine(failure.name, 60)} stands in the policy file; take it out there, and start the bot again.`;
+    case 'too-many-schedules':
+      return `There are ${failure.limit} schedules already, the most there may be; remove one with "gpu-reclaim schedules remove ID".`;
+    case 'process-absent':
+      return `${failure.host} has no process ${failure.pid} now, so there is no exit to wait for; ask for a report at once instead.`;
     case 'host-observe-only':
       return `${failure.host} is in observe mode: it can be looked at, never signalled. An admin may set "mode: act" for it in the hosts file.`;
     case 'host-busy':

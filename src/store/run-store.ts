@@ -8,6 +8,7 @@ import {leaseOf, releaseLease, takeLease} from './leases.ts';
 import {baselines, keepLook, looksAt, noteBaseline} from './looks.ts';
 import {markPosted, pendingOutbox} from './outbox.ts';
 import {countRunsBy, findRuns, laterLooks, loadRun, openRunOn, openRuns, recentRuns} from './read-runs.ts';
+import {makeScheduleStore} from './schedules.ts';
 import type {Schema} from './schema.ts';
 import {appendToRun, openRun} from './write-runs.ts';
 
@@ -44,6 +45,7 @@ export function makeRunStore(db: Kysely<Schema>, path: string): RunStore {
     toldOf: (id) => toldOf(reader, id),
     keepTold: (id, count) => keepTold(reader, id, count),
     runOfCard: (channel, ts) => runOfCard(reader, channel, ts),
+    schedules: makeScheduleStore(reader),
     pendingOutbox: (limit) => pendingOutbox(reader, limit),
     markPosted: (key, atMs) => markPosted(reader, key, atMs),
     close: () => db.destroy(),

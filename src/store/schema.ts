@@ -16,6 +16,39 @@ export interface Schema {
   /** A run's root card in Slack. */
   readonly cards: CardRow;
   readonly baselines: {readonly gpu_uuid: string; readonly used_mib: number; readonly at_ms: number};
+  readonly schedules: ScheduleRow;
+  readonly reports: ReportRow;
+}
+
+export interface ScheduleRow {
+  readonly id: string;
+  readonly created_at_ms: number;
+  /** The schedule itself, as JSON. */
+  readonly body: string;
+  /** When it is due, or a waiting one is looked at next; null: never again. */
+  readonly next_ms: number | null;
+  readonly watch: string | null;
+  /** Where its reports are edited into, as JSON. */
+  readonly message: string | null;
+  readonly over_at_ms: number | null;
+  readonly removed_by: string | null;
+  readonly removed_at_ms: number | null;
+}
+
+/** A due time that was taken; schedule and due time together name it. */
+export interface ReportRow {
+  readonly schedule_id: string;
+  readonly due_at_ms: number;
+  /** begun, looked · told, skipped, undeliverable. */
+  readonly phase: string;
+  readonly begun_at_ms: number;
+  readonly ended_at_ms: number | null;
+  /** 1: nobody was there when it came due. */
+  readonly late: number;
+  readonly missed: number;
+  readonly why: string;
+  /** What was seen of each host, as JSON. */
+  readonly seen: string | null;
 }
 
 export interface CardRow {
@@ -133,5 +166,16 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
   [
     `alter table runs add column next_look_ms bigint`,
     `create index runs_owed_a_look on runs (next_look_ms) where next_look_ms is not null`,
+  ],
+  [
+    `create table schedules (
+      id text primary key, created_at_ms bigint not null, body text not null, next_ms bigint, watch text, message text,
+      over_at_ms bigint, removed_by text, removed_at_ms bigint)`,
+    `create index schedules_due on schedules (next_ms) where next_ms is not null`,
+    `create table reports (
+      schedule_id text not null, due_at_ms bigint not null, phase text not null, begun_at_ms bigint not null,
+      ended_at_ms bigint, late bigint not null, missed bigint not null, why text not null, seen text,
+      primary key (schedule_id, due_at_ms))`,
+    `create index reports_owed on reports (due_at_ms) where phase in ('begun', 'looked')`,
   ],
 ];

@@ -246,6 +246,7 @@ export function aPolicy(change: Partial<Policy> = {}): Policy {
     verifyMs: 120_000,
     stalledMs: 10_000,
     lookAgainMs: [60_000, 600_000],
+    watchEveryMs: 60_000,
     lateAfterMs: 10_000,
     baselineMiB: 300,
     toleranceMiB: 64,

@@ -52,6 +52,7 @@ async function stage(
     announcer: {announce: (_, events) => void told.push(...events), progress: () => undefined},
     newRunId: never,
     digest: never,
+    nextTimes: never,
     isAlive: () => true,
     turns: makeTurns(clock),
     owner: OWNER,

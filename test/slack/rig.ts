@@ -10,6 +10,7 @@ import {makeEngine} from '../../src/engine/engine.ts';
 import type {Clock, Engine, RunStore} from '../../src/engine/ports.ts';
 import {makeTurns} from '../../src/engine/turns.ts';
 import {type LocalSlack, type LocalSlackOptions, startLocalSlack} from '../../src/playground/slack/local-slack.ts';
+import {nextTimes} from '../../src/schedule/next-times.ts';
 import {Secret} from '../../src/secret.ts';
 import {makeSlackBot, type SlackBot} from '../../src/slack/bot.ts';
 import {isOwnerAlive, ownLeaseOwner} from '../../src/store/lease-owner.ts';
@@ -122,6 +123,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       announcer: bot.announcer,
       newRunId: () => runId(randomBytes(6).toString('hex')),
       digest: (text) => createHash('sha256').update(text).digest('hex'),
+      nextTimes,
       isAlive: isOwnerAlive,
       owner: ownLeaseOwner('bot', 'test'),
     });

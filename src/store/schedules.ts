@@ -1,0 +1,233 @@
+/** Schedules and their reports. A due time is taken in the transaction that moves its schedule on: two can't take the same. */
+import type {Transaction} from 'kysely';
+import type {HostReport} from '../domain/host-report.ts';
+import {type Report, type ReportPhase, type RollingMessage, type ScheduleId, scheduleId} from '../domain/schedule.ts';
+import type {KeptSchedule, ScheduleStore} from '../engine/report-ports.ts';
+import type {Reader} from './read-runs.ts';
+import {decodeHosts, decodeMessage, decodeSchedule, decodeWatch, decodeWhy} from './schedule-codec.ts';
+import type {ReportRow, ScheduleRow, Schema} from './schema.ts';
+import {StoreError} from './store-error.ts';
+
+/** One that is over is still listed for so long. */
+const LISTED_MS = 7 * 86_400_000;
+/** Reports of one schedule that are kept; the newest with looks is what the next one is compared with. */
+const KEPT_REPORTS = 100;
+
+export function makeScheduleStore(reader: Reader): ScheduleStore {
+  const {db} = reader;
+  return {
+    put: async ({schedule, nextMs, watch}) => {
+      const values = {
+        id: schedule.id,
+        created_at_ms: schedule.createdAtMs,
+        body: JSON.stringify(schedule),
+        next_ms: nextMs,
+        watch: watch === null ? null : JSON.stringify(watch),
+        message: null,
+        over_at_ms: null,
+        removed_by: null,
+        removed_at_ms: null,
+      };
+      await db.transaction().execute((trx) =>
+        trx
+          .insertInto('schedules')
+          .values(values)
+          .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
+          .execute(),
+      );
+    },
+    all: async (nowMs) => {
+      const rows = await db
+        .selectFrom('schedules')
+        .selectAll()
+        .where('removed_at_ms', 'is', null)
+        .where(({eb, or}) => or([eb('over_at_ms', 'is', null), eb('over_at_ms', '>', nowMs - LISTED_MS)]))
+        .orderBy('created_at_ms')
+        .orderBy('id')
+        .execute();
+      return rows.map((row) => keptOf(reader, row));
+    },
+    load: async (id) => {
+      const row = await db.selectFrom('schedules').selectAll().where('id', '=', id).executeTakeFirst();
+      return row === undefined || row.removed_at_ms !== null ? null : keptOf(reader, row);
+    },
+    remove: async (id, by, atMs) => {
+      const done = await db
+        .transaction()
+        .execute((trx) =>
+          trx
+            .updateTable('schedules')
+            .set({removed_by: by, removed_at_ms: atMs, next_ms: null})
+            .where('id', '=', id)
+            .where('removed_at_ms', 'is', null)
+            .executeTakeFirst(),
+        );
+      return done.numUpdatedRows === 1n;
+    },
+    due: async (nowMs) => {
+      const rows = await db
+        .selectFrom('schedules')
+        .selectAll()
+        .where('next_ms', '<=', nowMs)
+        .orderBy('next_ms')
+        .orderBy('id')
+        .execute();
+      return rows.map((row) => keptOf(reader, row));
+    },
+    claim: (claim) =>
+      db.transaction().execute(async (trx) => {
+        const moved = await trx
+          .updateTable('schedules')
+          .set({next_ms: claim.nextMs, ...(claim.nextMs === null ? {over_at_ms: claim.atMs} : {})})
+          .where('id', '=', claim.id)
+          .where('next_ms', '=', claim.fromMs)
+          .executeTakeFirst();
+        if (moved.numUpdatedRows !== 1n) return 'lost';
+        const phase = (await isLooking(trx, claim.id)) ? 'skipped' : 'begun';
+        await trx
+          .insertInto('reports')
+          .values({
+            schedule_id: claim.id,
+            due_at_ms: claim.dueAtMs,
+            phase,
+            begun_at_ms: claim.atMs,
+            ended_at_ms: phase === 'skipped' ? claim.atMs : null,
+            late: claim.late ? 1 : 0,
+            missed: claim.missed,
+            why: JSON.stringify(claim.why),
+            seen: null,
+          })
+          .execute();
+        await forgetOld(trx, claim.id);
+        return phase;
+      }),
+    keepWatch: async (id, fromMs, nextMs, watch) => {
+      await db.transaction().execute((trx) =>
+        trx
+          .updateTable('schedules')
+          .set({next_ms: nextMs, watch: JSON.stringify(watch)})
+          .where('id', '=', id)
+          .where('next_ms', '=', fromMs)
+          .execute(),
+      );
+    },
+    owed: async (limit) => {
+      const rows = await db
+        .selectFrom('reports')
+        .selectAll()
+        .where('phase', 'in', ['begun', 'looked'])
+        .orderBy('due_at_ms')
+        .orderBy('schedule_id')
+        .limit(limit)
+        .execute();
+      return rows.map((row) => reportOf(reader, row));
+    },
+    reportsOf: async (id, limit) => {
+      const rows = await db
+        .selectFrom('reports')
+        .selectAll()
+        .where('schedule_id', '=', id)
+        .orderBy('due_at_ms', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map((row) => reportOf(reader, row));
+    },
+    keepSeen: (report, seen) => keepSeen(reader, report, seen),
+    end: (report, phase, message, atMs) => end(reader, report, phase, message, atMs),
+  };
+}
+
+async function keepSeen({db}: Reader, report: Report, seen: readonly HostReport[]): Promise<void> {
+  await db.transaction().execute((trx) =>
+    trx
+      .updateTable('reports')
+      .set({phase: 'looked', seen: JSON.stringify(seen)})
+      .where('schedule_id', '=', report.scheduleId)
+      .where('due_at_ms', '=', report.dueAtMs)
+      .where('phase', '=', 'begun')
+      .execute(),
+  );
+}
+
+async function end(
+  {db}: Reader,
+  report: Report,
+  phase: ReportPhase,
+  message: RollingMessage | null,
+  atMs: number,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await trx
+      .updateTable('reports')
+      .set({phase, ended_at_ms: atMs})
+      .where('schedule_id', '=', report.scheduleId)
+      .where('due_at_ms', '=', report.dueAtMs)
+      .where('phase', 'in', ['begun', 'looked'])
+      .execute();
+    if (message !== null)
+      await trx
+        .updateTable('schedules')
+        .set({message: JSON.stringify(message)})
+        .where('id', '=', report.scheduleId)
+        .execute();
+  });
+}
+
+async function isLooking(trx: Transaction<Schema>, id: ScheduleId): Promise<boolean> {
+  const found = await trx
+    .selectFrom('reports')
+    .select('due_at_ms')
+    .where('schedule_id', '=', id)
+    .where('phase', '=', 'begun')
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+async function forgetOld(trx: Transaction<Schema>, id: ScheduleId): Promise<void> {
+  const oldest = await trx
+    .selectFrom('reports')
+    .select('due_at_ms')
+    .where('schedule_id', '=', id)
+    .orderBy('due_at_ms', 'desc')
+    .offset(KEPT_REPORTS)
+    .limit(1)
+    .executeTakeFirst();
+  if (oldest === undefined) return;
+  await trx
+    .deleteFrom('reports')
+    .where('schedule_id', '=', id)
+    .where('due_at_ms', '<=', oldest.due_at_ms)
+    .where('phase', 'not in', ['begun', 'looked'])
+    .execute();
+}
+
+function keptOf(reader: Reader, row: ScheduleRow): KeptSchedule {
+  const what = `schedule ${row.id}`;
+  return {
+    schedule: decoded(reader, what, row.body, decodeSchedule),
+    nextMs: row.next_ms,
+    watch: row.watch === null ? null : decoded(reader, what, row.watch, decodeWatch),
+    message: row.message === null ? null : decoded(reader, what, row.message, decodeMessage),
+  };
+}
+
+function reportOf(reader: Reader, row: ReportRow): Report {
+  const what = `report of ${row.schedule_id} due ${row.due_at_ms}`;
+  return {
+    scheduleId: scheduleId(row.schedule_id),
+    dueAtMs: row.due_at_ms,
+    phase: row.phase as ReportPhase,
+    begunAtMs: row.begun_at_ms,
+    late: row.late === 1,
+    missed: row.missed,
+    why: decoded(reader, what, row.why, decodeWhy),
+    seen: row.seen === null ? null : decoded(reader, what, row.seen, decodeHosts),
+  };
+}
+
+function decoded<T>({path}: Reader, what: string, text: string, decode: (text: string) => T | null): T {
+  const value = decode(text);
+  if (value === null) throw new StoreError({reason: 'store-unreadable', path, detail: `${what}: damaged`});
+  return value;
+}
