@@ -1,16 +1,15 @@
 /** Two snapshots and what was seen between them -> the outcome. A difference in MiB, never a count of signals. */
 import {seesTheLiving} from './dead-charges.ts';
 import type {Diagnosis} from './diagnosis.ts';
-import {billedToOthers, leftToOthers, usesUnbilled} from './expect-memory.ts';
+import {billedToOthers} from './expect-memory.ts';
 import type {Failure} from './failure.ts';
 import type {Evidence} from './finding.ts';
+import {gpuChanges, movedMiB} from './gpu-changes.ts';
 import {isPlainZombie} from './lineage.ts';
-import {movedBills} from './moved-bill.ts';
 import type {Observation, OrderResult} from './order.ts';
-import type {GpuChange, MovedTo, Outcome, OutcomeWord, Survivor} from './outcome.ts';
+import type {GpuChange, Outcome, OutcomeWord, Survivor} from './outcome.ts';
 import type {Plan, Target} from './plan.ts';
 import {isSameMachine, isSameProcess} from './process.ts';
-import {titleOf} from './roles.ts';
 import type {Signal} from './signal.ts';
 import {threadsInKernel} from './stuck.ts';
 
@@ -41,7 +40,12 @@ export interface JudgeInput {
 /** `unknown` whenever the closing look is missing, partial or of another boot: never taken for success. */
 export function judge(input: JudgeInput): Outcome {
   const {plan, after} = input;
-  const gpus = changes(input);
+  const stillThere = new Set(
+    plan.targets
+      .filter((target) => !['gone', 'replaced'].includes(observe(target, input)))
+      .map((target) => target.identity.pid),
+  );
+  const gpus = gpuChanges({...input, stillThere});
   const survivors = survivorsOf(input);
   const signalled = [...input.results.values()].some((one) => one.signalled);
   return {
@@ -85,88 +89,9 @@ function freedMiB(input: JudgeInput, asked: readonly GpuChange[]): number {
   }, 0);
 }
 
-function movedMiB(moved: readonly MovedTo[]): number {
-  return moved.reduce((sum, one) => sum + one.MiB, 0);
-}
-
 /** Of the planned machine and boot, with everybody alive in it: only then is a target that is not there gone. */
 function isWholeLook(after: Diagnosis, plan: Plan): boolean {
   return isSameMachine(after.snapshot.machine, plan.machine) && seesTheLiving(after.snapshot);
-}
-
-/** Before and after per GPU that both looks know; a GPU that is missing from one of them has no figure there. */
-function changes(input: JudgeInput): readonly GpuChange[] {
-  const {before, after, plan} = input;
-  const planned = new Set(plan.targets.map((target) => target.identity.pid));
-  const stillThere = new Set(
-    plan.targets
-      .filter((target) => !['gone', 'replaced'].includes(observe(target, input)))
-      .map((target) => target.identity.pid),
-  );
-  return before.gpus.map((account) => {
-    const now = after?.gpus.find((one) => one.gpuUuid === account.gpuUuid);
-    const holders = (after?.holders ?? []).flatMap((holder) => {
-      const use = holder.gpus.find((one) => one.gpuUuid === account.gpuUuid && one.how !== 'opened');
-      return use === undefined
-        ? []
-        : [{pid: holder.process.pid, name: titleOf(holder.process), chargedMiB: use.chargedMiB}];
-    });
-    const shares = after !== null && now !== undefined;
-    const othersMiB = shares ? billedToOthers(after, now, stillThere) : 0;
-    // What nobody was billed for before, and a process that was no target and is still here may own.
-    const othersUnbilled =
-      shares && after.holders.some((one) => !stillThere.has(one.process.pid) && usesUnbilled(one, now.gpuUuid));
-    const leftMiB = othersUnbilled ? leftToOthers(before, account, planned) : 0;
-    const moved = after === null ? [] : movedFrom(planned, account.gpuUuid, before, after);
-    // The GPU's own figure and the sum of bills are two scales: no difference between them says anything.
-    const comparable = now !== undefined && now.usedFrom === account.usedFrom;
-    return {
-      gpuUuid: account.gpuUuid,
-      index: account.index,
-      beforeMiB: account.usedMiB,
-      afterMiB: comparable ? now.usedMiB : null,
-      expectedMiB:
-        now === undefined ? null : othersMiB - movedMiB(moved) + leftMiB + now.baselineMiB + input.toleranceMiB,
-      requested: plan.gpus.some((gpu) => gpu.gpuUuid === account.gpuUuid && gpu.requested),
-      heldBy: holders,
-      unexplainedMiB: now?.unexplainedMiB ?? null,
-      ...(account.usedFrom === 'gpu' ? {} : {usedFrom: account.usedFrom}),
-      ...(moved.length === 0 ? {} : {movedTo: moved}),
-    };
-  });
-}
-
-/** Who has the targets' memory on this GPU now, and is none of them. */
-function movedFrom(
-  planned: ReadonlySet<number>,
-  gpuUuid: string,
-  before: Diagnosis,
-  after: Diagnosis,
-): readonly MovedTo[] {
-  const nameOf = (pid: number) => {
-    const process = after.snapshot.processes.find((one) => one.pid === pid);
-    return process === undefined ? '' : titleOf(process);
-  };
-  const billed = movedBills([before.snapshot], after.snapshot).filter(
-    (bill) => bill.gpuUuid === gpuUuid && !planned.has(bill.pid) && bill.from.some((one) => planned.has(one.pid)),
-  );
-  const account = after.gpus.find((one) => one.gpuUuid === gpuUuid);
-  const kept = (account?.deadCharged ?? []).flatMap((charge): readonly MovedTo[] => {
-    const keeper = after.holders.find((one) => !planned.has(one.process.pid) && one.deadCharged.includes(charge.pid));
-    if (keeper === undefined || !planned.has(charge.pid)) return [];
-    const {pid} = keeper.process;
-    return [{pid, name: nameOf(pid), MiB: charge.usedMiB ?? 0, fromPids: [charge.pid], how: 'kept'}];
-  });
-  return [
-    ...billed.map(({pid, MiB, from}) => ({
-      pid,
-      name: nameOf(pid),
-      MiB,
-      fromPids: from.map((one) => one.pid),
-      how: 'billed' as const,
-    })),
-    ...kept,
-  ];
 }
 
 /** Targets that the closing look still sees as the same process, plain zombies aside. */

@@ -41,8 +41,13 @@ export interface MovedTo {
   readonly name: string;
   readonly MiB: number;
   readonly fromPids: readonly number[];
-  /** `billed`: the driver bills it now · `kept`: a dead PID is still billed, and it keeps that one's files. */
-  readonly how: 'billed' | 'kept';
+  /**
+   * `billed`: the driver bills it now · `kept`: a dead PID is still billed, and it keeps that one's files · `restarted`: it
+   * is the same work, started again by the same supervisor before the closing look.
+   */
+  readonly how: 'billed' | 'kept' | 'restarted';
+  /** Who started it again, with the command that would stop that; only for `restarted`. */
+  readonly by?: {readonly name: string; readonly stopCommand: string | null};
 }
 
 export interface Survivor {

@@ -115,6 +115,19 @@ function leakOf(account: GpuAccount, {closing, later, toleranceMiB}: ReturnInput
   return {by: 'unexplained', gpuUuid, gpus: index === null ? [] : [index], MiB: unexplainedMiB};
 }
 
+/** Work of the plan's targets that was started again meanwhile by what had started it. */
+export function restartsSince(
+  plan: Plan,
+  before: Snapshot,
+  later: Diagnosis,
+): readonly {readonly supervisor: Supervisor; readonly holders: readonly HolderDiagnosis[]}[] {
+  const none = {returns: [], starts: []};
+  return restartsOf({plan, before, closing: null, later, noted: none, toleranceMiB: 0}).map(({supervisor, pids}) => ({
+    supervisor,
+    holders: later.holders.filter((one) => pids.includes(one.process.pid)),
+  }));
+}
+
 /** New processes with a target's command under that target's supervisor, with what they have started since. */
 function restartsOf(input: ReturnInput): readonly Extract<Found, {by: 'restart'}>[] {
   const {plan, before, later} = input;

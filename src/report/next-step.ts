@@ -13,6 +13,10 @@ export function nextStep(run: Run, outcome: Outcome): string | null {
   if (outcome.survivors.some((one) => one.why === 'ignored-sigterm'))
     return 'Next: ask again and let the go cover kill -9.';
   const moved = outcome.gpus.flatMap((gpu) => gpu.movedTo ?? [])[0];
+  if (moved?.how === 'restarted') {
+    const stop = moved.by?.stopCommand ?? null;
+    return `Next: stop ${safeLine(moved.by?.name ?? 'what starts it again', 40)} first${stop === null ? '' : `, with "${safeLine(stop, 80)}"`}, then ask again.`;
+  }
   if (moved !== undefined)
     return `Next: ask the owner of PID ${moved.pid} ${safeLine(moved.name, 30)} to restart it; what it shares comes free then.`;
   if (outcome.survivors.some((one) => one.why === 'outlived-kill'))

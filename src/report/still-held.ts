@@ -38,10 +38,16 @@ export function movedLines(outcome: Outcome): readonly string[] {
   return [...holders.values()].map(({moved, gpus, MiB, from}) => {
     const what = `${thousands(MiB)} MiB of PID ${ranges([...from])} on ${gpuNames(gpus)}`;
     const who = `PID ${moved.pid} ${safeLine(moved.name, 30)}`.trimEnd();
+    if (moved.how === 'restarted') return restartedLine(moved, MiB, gpus, who);
     return moved.how === 'billed'
       ? `Not freed: the bill for ${what} moved to ${who}, which shares that memory and was no target: ask its owner to restart it`
       : `Not freed: ${what} is still billed to the dead, and ${who} keeps the files: it was no target; ask its owner, or reclaim it`;
   });
+}
+
+function restartedLine({by}: MovedTo, MiB: number, gpus: readonly GpuChange[], who: string): string {
+  const stop = by?.stopCommand ?? null;
+  return `Not freed: ${safeLine(by?.name ?? '', 40)} has started the same work again: ${who}, ${thousands(MiB)} MiB on ${gpuNames(gpus)}; stop it there first${stop === null ? '' : `: ${safeLine(stop, 80)}`}`;
 }
 
 /** What no process explains on the GPUs that were asked for, and which causes are left. */

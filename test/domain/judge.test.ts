@@ -3,7 +3,7 @@ import {describe, expect, it} from 'vitest';
 import {type AttemptResult, type JudgeInput, judge} from '../../src/domain/judge.ts';
 import type {Observation, OrderResult} from '../../src/domain/order.ts';
 import type {Signal} from '../../src/domain/signal.ts';
-import type {Snapshot} from '../../src/domain/snapshot.ts';
+import type {ProcessFacts, Snapshot} from '../../src/domain/snapshot.ts';
 import {
   aCharge,
   aDeadCharge,
@@ -22,6 +22,7 @@ import {
   NO_FIGURE,
   PLAIN_ZOMBIE,
   planFor,
+  type Seen,
   uuidOf,
 } from '../doubles/build.ts';
 import {aThread, deeper} from '../doubles/deep.ts';
@@ -371,4 +372,45 @@ it('a GPU that nobody asked for is shown and judges nothing', () => {
     toleranceMiB: 64,
   });
   expect(outcome.word).toBe('unknown');
+});
+
+describe('work that its supervisor has started again by the closing look', () => {
+  const UNIT = ['/system.slice/vllm@2.service'];
+  const words = ['python3', '-m', 'vllm.entrypoints.openai.api_server'];
+  const target = aProcess({pid: 500, words, cgroups: UNIT});
+  const before = aSnapshot([billed(target, {0: 80_000})], {used: [80_009]});
+  const ended = (...after: readonly Seen[]) =>
+    judge({
+      plan: planFor(before, {pids: [500]}),
+      before: aDiagnosis(before),
+      after: aDiagnosis(aSnapshot(after, {used: [80_009], uptimeMs: 600_000})),
+      results: new Map([[500, sent()]]),
+      observations: new Map(),
+      freedAfterMs: 400,
+      because: null,
+      stopped: false,
+      toleranceMiB: 64,
+    });
+  const again = (change: Partial<ProcessFacts>) => billed(aProcess({pid: 8_000, words, ...change}), {0: 80_000});
+
+  it('has freed nothing, and the card names who did it and what stops that', () => {
+    const outcome = ended(again({cgroups: UNIT}));
+    expect(outcome.word).toBe('nothing-freed');
+    expect(outcome.gpus[0]?.movedTo).toEqual([
+      {
+        pid: 8_000,
+        name: 'vllm.entrypoints.openai.api_server',
+        MiB: 80_000,
+        fromPids: [],
+        how: 'restarted',
+        by: {name: 'vllm@2.service', stopCommand: 'systemctl stop vllm@2.service'},
+      },
+    ]);
+  });
+
+  it('is not what a person has started on the GPU that came free', () => {
+    const outcome = ended(again({cgroups: ['/user.slice/user-1500.slice/session-9.scope'], session: 8_000}));
+    expect(outcome.word).toBe('reclaimed');
+    expect(outcome.gpus[0]).not.toHaveProperty('movedTo');
+  });
 });
