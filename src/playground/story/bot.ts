@@ -30,6 +30,9 @@ export interface Bot {
 export const LAB_POLICY = {
   approvers: [`os:${userInfo().username}`],
   grace: '3s',
+  // Nobody watches a demo for minutes.
+  profilerGrace: '6s',
+  writingGrace: '12s',
   memberDelay: '1s',
   stalled: '2s',
   verify: '20s',
