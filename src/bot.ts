@@ -16,6 +16,7 @@ import {nextTimes} from './schedule/next-times.ts';
 import {makeSlackBot, type SlackBot} from './slack/bot.ts';
 import {serveHealth} from './slack/health.ts';
 import {deepScript} from './ssh/deep-script.ts';
+import {ownedScript} from './ssh/owned-script.ts';
 import {ownersScript} from './ssh/owners-script.ts';
 import {probeScript} from './ssh/probe-script.ts';
 import {makeRemoteHosts} from './ssh/remote-host.ts';
@@ -74,7 +75,14 @@ async function work(config: Config, slack: SlackSettings, store: RunStore, logge
   const remote = makeRemoteHosts({
     access: new Map([...config.hosts].map(([name, entry]) => [name, entry.access])),
     newNonce: () => randomBytes(16).toString('hex'),
-    scripts: {probe: probeScript, deep: deepScript, writes: writesScript, owners: ownersScript, signal: signalScript},
+    scripts: {
+      probe: probeScript,
+      deep: deepScript,
+      writes: writesScript,
+      owners: ownersScript,
+      owned: ownedScript,
+      signal: signalScript,
+    },
     parseSignalLine,
     clock,
   });

@@ -25,6 +25,7 @@ import {makeLogger} from './log.ts';
 import {failureSentence} from './report/failure-sentence.ts';
 import {nextTimes} from './schedule/next-times.ts';
 import {deepScript} from './ssh/deep-script.ts';
+import {ownedScript} from './ssh/owned-script.ts';
 import {ownersScript} from './ssh/owners-script.ts';
 import {probeScript} from './ssh/probe-script.ts';
 import {makeRemoteHosts} from './ssh/remote-host.ts';
@@ -83,7 +84,14 @@ async function main(argv: readonly string[]): Promise<number> {
   const remote = makeRemoteHosts({
     access: new Map([...hosts].map(([name, entry]) => [name, entry.access])),
     newNonce: () => randomBytes(16).toString('hex'),
-    scripts: {probe: probeScript, deep: deepScript, writes: writesScript, owners: ownersScript, signal: signalScript},
+    scripts: {
+      probe: probeScript,
+      deep: deepScript,
+      writes: writesScript,
+      owners: ownersScript,
+      owned: ownedScript,
+      signal: signalScript,
+    },
     parseSignalLine,
     clock,
   });

@@ -3,6 +3,7 @@ import type {SignalEvent} from '../domain/order.ts';
 import type {Run, RunEvent} from '../domain/run.ts';
 import type {Announcer} from '../engine/ports.ts';
 import {plural, roughMemory, span} from '../report/amounts.ts';
+import {ownerWord, stopResultLine} from '../report/owner-stop-words.ts';
 import {safeLine} from '../report/safe-text.ts';
 import {DRIFT_WORD, RESULT_WORD, SEEN_WORD} from '../report/wording.ts';
 import {stillWritingLines} from '../report/writing-words.ts';
@@ -43,6 +44,12 @@ function say(terminal: Terminal, run: Run, event: RunEvent): void {
         `⏳ ${event.signal === 'SIGKILL' ? 'kill -9' : 'SIGTERM'} to ${plural(event.identities.length, 'process', 'processes')}`,
       );
       return;
+    case 'stop-intended':
+      terminal.progress(`⏳ stopping ${ownerWord(event.owner)}`);
+      return;
+    case 'stop-result':
+      terminal.progress(`⏳ ${stopResultLine(event)}`);
+      return;
     case 'still-writing':
       for (const line of stillWritingLines(event)) terminal.progress(`⏳ ${line}`);
       return;
@@ -65,6 +72,8 @@ function progressLine(event: SignalEvent, sinceMs: number): string | null {
       return `⏳ watching, ${span(sinceMs)}`;
     case 'memory':
       return `⏳ ${roughMemory(Object.values(event.usedMiB).reduce((sum, used) => sum + used, 0))} still in use after ${span(sinceMs)}`;
+    // Told with the owner's name as soon as it is stored.
+    case 'stop':
     case 'settled':
       return null;
   }

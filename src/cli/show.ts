@@ -5,6 +5,7 @@ import type {Run, RunEvent} from '../domain/run.ts';
 import {clockTime, dateTime, plural, span} from '../report/amounts.ts';
 import {beforeAfterTable, outcomeLines, outcomeTitle} from '../report/before-after.ts';
 import {failureSentence} from '../report/failure-sentence.ts';
+import {ownerWord, stopResultLine} from '../report/owner-stop-words.ts';
 import {planLines, planTitle} from '../report/plan-card.ts';
 import {looksAgainLine, noteEntry} from '../report/return-lines.ts';
 import {safeLine} from '../report/safe-text.ts';
@@ -120,6 +121,10 @@ function eventLines(run: Run, event: RunEvent): readonly string[] {
       return say(
         `${event.signal} to PID ${event.pid}: ${RESULT_WORD[event.result]}${event.detail === '' ? '' : ` (${safeLine(event.detail, 60)})`}`,
       );
+    case 'stop-intended':
+      return say(`about to stop ${ownerWord(event.owner)}, ${plural(event.identities.length, 'process', 'processes')}`);
+    case 'stop-result':
+      return say(stopResultLine(event));
     case 'seen':
       return say(`PID ${event.pid}: ${SEEN_WORD[event.observation]}`);
     case 'memory':

@@ -33,6 +33,12 @@ export function policyOf(written: WrittenPolicy): Policy {
       runsPerPerson: written.limits?.runsPerPerson ?? 3,
       runsPerPersonMs: written.limits?.runsPerPersonWithin ?? 10 * MINUTE,
     },
+    stopOwner: {
+      unit: written.stopOwner?.unit ?? false,
+      docker: written.stopOwner?.docker ?? false,
+      podman: written.stopOwner?.podman ?? false,
+      slurm: written.stopOwner?.slurm ?? false,
+    },
     workloads: workloadsOf(written.workloads ?? {}),
     protectedList: [...BUILT_IN_PROTECTED, ...(written.protected ?? []).map(protectedEntryOf)],
   };

@@ -60,6 +60,12 @@ export const policyFileSchema = strict({
     .optional(),
   watchEvery: duration('1s', '1h', '60s').optional(),
   lateAfter: duration('1s', '2m', '10s').optional(),
+  stopOwner: strict({
+    unit: flag.optional(),
+    docker: flag.optional(),
+    podman: flag.optional(),
+    slurm: flag.optional(),
+  }).optional(),
   baselineMiB: whole(0, 65_536, 300).optional(),
   toleranceMiB: whole(0, 65_536, 64).optional(),
   limits: strict({

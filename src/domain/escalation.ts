@@ -1,5 +1,5 @@
 /**
- * The ladder as a pure state machine: SIGTERM to servers and leaders, SIGTERM to members after a delay, one SIGKILL each
+ * The ladder as a pure state machine: owners are stopped where the plan says so, once each and before any signal; SIGTERM to servers and leaders, SIGTERM to members after a delay, one SIGKILL each
  * after a whole grace since the last SIGTERM, which runs on while one of them is in the middle of a file. The engine looks, sends and records; every decision is here.
  */
 import type {Observation} from './order.ts';
@@ -20,8 +20,19 @@ export interface LadderTarget {
   readonly excluded: boolean;
 }
 
+/** An owner that may be stopped by its own tool, which ends these targets and nobody else. */
+export interface LadderStop {
+  readonly pids: readonly number[];
+  /** Its tool kills what does not end in time. */
+  readonly endsInKill: boolean;
+  /** It was intended, whether or not the tool is known to have been called. */
+  readonly tried: boolean;
+}
+
 export interface LadderState {
   readonly targets: readonly LadderTarget[];
+  /** In the plan's order. */
+  readonly stops: readonly LadderStop[];
   readonly choice: GoChoice;
   readonly graceMs: number;
   readonly memberDelayMs: number;
@@ -36,6 +47,8 @@ export interface LadderState {
 }
 
 export type Move =
+  /** Stop the owner at this place among the stops, then watch its processes for `watchMs`. */
+  | {readonly do: 'stop-owner'; readonly at: number; readonly watchMs: number; readonly last: false}
   /** Send `signal` to `pids` in this order, then watch all that are left for `watchMs`. `last`: no further rung can follow. */
   | {
       readonly do: 'signal';
@@ -61,6 +74,17 @@ export function nextMove(state: LadderState): Move {
   if (open.length === 0) return {do: 'stop'};
   const kills = state.choice === 'terminate-then-kill';
 
+  // The owner's own way first: what it keeps is not brought back. Once each, and never half: from a signal on it is too late.
+  const at = state.stops.findIndex(
+    (stop) => !stop.tried && (kills || !stop.endsInKill) && isWhole(stop, state.targets),
+  );
+  const due = state.stops[at];
+  if (due !== undefined) {
+    const members = open.filter((target) => due.pids.includes(target.pid));
+    const wait = due.endsInKill ? waitForWriters(members, state) : null;
+    return wait ?? {do: 'stop-owner', at, watchMs: KILL_WATCH_MS, last: false};
+  }
+
   // Gently before hard: whoever can take a SIGTERM gets one, and a whole grace after it, however long the rung before took.
   const untouched = open.filter((target) => target.takesTerm && target.attempts.length === 0);
   const first = untouched.filter((target) => target.role !== 'member');
@@ -81,15 +105,28 @@ export function nextMove(state: LadderState): Move {
   const unkilled = open.filter((target) => !target.attempts.includes('SIGKILL'));
   if (unkilled.length === 0) return {do: 'stop'};
 
-  // All wait for the one that writes: ranks of one workload end each other, and a killed rank would cut its neighbour's file.
+  const wait = waitForWriters(unkilled, state);
+  return wait ?? {do: 'signal', signal: 'SIGKILL', pids: unkilled.map(pidOf), watchMs: KILL_WATCH_MS, last: true};
+}
+
+/** All wait for the one that writes: ranks of one workload end each other, and a killed rank would cut its neighbour's file. */
+function waitForWriters(doomed: readonly LadderTarget[], state: LadderState): Move | null {
   const runOnMs = state.longestGraceMs - state.graceMs - state.ranOnMs;
-  const writers = unkilled.filter((target) => target.mayWrite);
-  if (runOnMs > 0 && writers.length > 0) {
-    if (state.writing === null) return {do: 'look', pids: writers.map(pidOf)};
-    if (writers.some((target) => state.writing?.has(target.pid)))
-      return {do: 'watch', watchMs: Math.min(WRITING_STEP_MS, runOnMs), last: false};
-  }
-  return {do: 'signal', signal: 'SIGKILL', pids: unkilled.map(pidOf), watchMs: KILL_WATCH_MS, last: true};
+  const writers = doomed.filter((target) => target.mayWrite);
+  if (runOnMs <= 0 || writers.length === 0) return null;
+  if (state.writing === null) return {do: 'look', pids: writers.map(pidOf)};
+  return writers.some((target) => state.writing?.has(target.pid))
+    ? {do: 'watch', watchMs: Math.min(WRITING_STEP_MS, runOnMs), last: false}
+    : null;
+}
+
+/** Every process that it ends may be ended, none had a signal yet, and somebody is left to end. */
+function isWhole(stop: LadderStop, targets: readonly LadderTarget[]): boolean {
+  const members = stop.pids.map((pid) => targets.find((target) => target.pid === pid));
+  return (
+    members.every((one) => one === undefined || (!one.excluded && one.attempts.length === 0)) &&
+    members.some((one) => one !== undefined && isLeft(one.seen))
+  );
 }
 
 /** A plain zombie has let go of everything; only its parent is missing. */

@@ -34,6 +34,8 @@ export interface JudgeInput {
   readonly because: Failure | null;
   /** The run ended before its ladder did: cancelled, paused or interrupted. */
   readonly stopped: boolean;
+  /** The tool of an owner was called, or may have been. */
+  readonly ownerCalled?: boolean;
   readonly toleranceMiB: number;
 }
 
@@ -47,7 +49,7 @@ export function judge(input: JudgeInput): Outcome {
   );
   const gpus = gpuChanges({...input, stillThere});
   const survivors = survivorsOf(input);
-  const signalled = [...input.results.values()].some((one) => one.signalled);
+  const signalled = input.ownerCalled === true || [...input.results.values()].some((one) => one.signalled);
   return {
     word: wordFor(input, gpus, survivors, signalled),
     gpus,

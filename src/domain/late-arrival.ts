@@ -1,7 +1,7 @@
 /** A signalling exec that was lost may still run on the host, until the host's uptime has passed its limit. */
 import type {Failure} from './failure.ts';
 import type {Run} from './run.ts';
-import {doubtfulAttempts} from './run-state.ts';
+import {doubtfulAttempts, stopsOf} from './run-state.ts';
 import type {Snapshot} from './snapshot.ts';
 
 /** The failure to answer with while an earlier run's signal may still arrive on this machine; null if none can. */
@@ -20,8 +20,15 @@ export function lateArrival(runs: readonly Run[], snapshot: Snapshot): Failure |
   return null;
 }
 
-/** The latest "not after uptime" of an intent in this boot that no result answers; null if every intent is answered. */
+/**
+ * The latest "not after uptime" of an intent in this boot that no result answers, a stop's with all that its owner may
+ * still do; null if every intent is answered.
+ */
 function doubtfulUntil(run: Run, bootId: string): number | null {
-  const open = doubtfulAttempts(run).filter((attempt) => attempt.machine.bootId === bootId);
-  return open.length === 0 ? null : Math.max(...open.map((attempt) => attempt.notAfterUptimeMs));
+  const signals = doubtfulAttempts(run).map(({machine, notAfterUptimeMs}) => ({machine, untilMs: notAfterUptimeMs}));
+  const stops = stopsOf(run).flatMap(({machine, overAtUptimeMs, result}) =>
+    result === null ? [{machine, untilMs: overAtUptimeMs}] : [],
+  );
+  const open = [...signals, ...stops].filter(({machine}) => machine.bootId === bootId);
+  return open.length === 0 ? null : Math.max(...open.map(({untilMs}) => untilMs));
 }

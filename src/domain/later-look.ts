@@ -1,8 +1,9 @@
 /** The looks at a host after its run is closed: which are owed, and what each of them noted. */
 import type {Failure} from './failure.ts';
+import {wasCalled} from './order.ts';
 import type {Return, Start} from './return.ts';
 import type {Run} from './run.ts';
-import {attemptsOf} from './run-state.ts';
+import {attemptsOf, stopsOf} from './run-state.ts';
 
 /** What is added to a closed run. None of it changes the outcome. */
 export type Note =
@@ -63,7 +64,10 @@ export function nextLookAtMs(run: Run): number | null {
 
 /** Only where something was signalled, or may have been, can something come back. */
 export function hasSignalled(run: Run): boolean {
-  return attemptsOf(run).some((attempt) => attempt.result === 'sent' || attempt.result === null);
+  return (
+    attemptsOf(run).some((attempt) => attempt.result === 'sent' || attempt.result === null) ||
+    stopsOf(run).some((stop) => wasCalled(stop.result))
+  );
 }
 
 /** What the looks at this run noted so far. */

@@ -5,7 +5,7 @@ import {expectations} from './expect-memory.ts';
 import {fail, ok, type Result} from './failure.ts';
 import {withFamilies} from './family.ts';
 import {diagnoseProcess} from './holder.ts';
-import {ancestors, processTable} from './lineage.ts';
+import {ancestors, type ProcessTable, processTable} from './lineage.ts';
 import {withMovedBills} from './moved-bill.ts';
 import type {Kept, Plan, Target} from './plan.ts';
 import {ageMs, type PlanInput, targetFacts} from './plan-input.ts';
@@ -49,7 +49,11 @@ export function makePlan(given: PlanInput): Result<Plan> {
   }
   kept.push(...typedInVain(input));
   const servers = serversOf(holders, input).filter((server) => input.only?.has(server.identity.pid) ?? true);
-  const family = withFamilies(ordered([...servers, ...holders], diagnosis), diagnosis, input.earlier);
+  const family = withFamilies(
+    ordered([...servers, ...holders], processTable(diagnosis.snapshot)),
+    diagnosis,
+    input.earlier,
+  );
   const targets = withWriting(family, input.writing, diagnosis);
   const serverPids = new Set(servers.map((server) => server.identity.pid));
 
@@ -65,6 +69,9 @@ export function makePlan(given: PlanInput): Result<Plan> {
       input.writing,
     ),
     gpus: expectations(diagnosis, targets, requested.value),
+    stops: [],
+    noStops: [],
+    owned: null,
     writing: input.writing,
     ...gracesFor(targets, request, context.policy),
     memberDelayMs: context.policy.memberDelayMs,
@@ -77,7 +84,7 @@ export function makePlan(given: PlanInput): Result<Plan> {
 export function digestText(plan: Plan): string {
   return JSON.stringify([
     'plan',
-    1,
+    2,
     plan.runId,
     plan.host,
     [plan.machine.hostKey, plan.machine.bootId, plan.machine.pidNamespace],
@@ -94,6 +101,15 @@ export function digestText(plan: Plan): string {
     plan.graceMs,
     plan.longestGraceMs,
     plan.memberDelayMs,
+    plan.stops.map(({kind, id, run, folder, pids, endsInKill, timeoutMs}) => [
+      kind,
+      id,
+      run,
+      folder,
+      pids,
+      endsInKill,
+      timeoutMs,
+    ]),
   ]);
 }
 
@@ -132,8 +148,7 @@ function typedInVain(input: PlanInput): readonly Kept[] {
 }
 
 /** Ancestors before descendants; a target without a target above it leads. */
-function ordered(targets: readonly Target[], diagnosis: Diagnosis): readonly Target[] {
-  const table = processTable(diagnosis.snapshot);
+export function ordered(targets: readonly Target[], table: ProcessTable): readonly Target[] {
   const pids = new Set(targets.map((target) => target.identity.pid));
   const depth = (target: Target): number =>
     ancestors(target.identity.pid, table).filter((parent) => pids.has(parent.pid)).length;
@@ -152,7 +167,8 @@ function asTarget(findings: readonly FindingKind[], belonging: Belonging): reado
   return instead === null ? findings : findings.map((kind) => (kind === 'bystander' ? instead : kind));
 }
 
-function keptFrom(holder: HolderDiagnosis, why: Kept['why'], choosable: boolean, input: PlanInput): Kept {
+/** Somebody who stays, as the plan shows it. */
+export function keptFrom(holder: HolderDiagnosis, why: Kept['why'], choosable: boolean, input: PlanInput): Kept {
   return {
     identity: holder.identity,
     pid: holder.process.pid,

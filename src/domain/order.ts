@@ -4,12 +4,21 @@ import type {MachineIdentity, ProcessIdentity} from './process.ts';
 import type {RunId} from './run.ts';
 import type {Signal} from './signal.ts';
 import type {Snapshot} from './snapshot.ts';
+import type {Stop} from './stop-owner.ts';
 
 export interface Order {
   readonly identity: ProcessIdentity;
   readonly signal: Signal;
   /** What it must still be seen to hold; `nothing` only for an ancestor that was approved as a non-holder. */
   readonly mustHold: HeldBy;
+}
+
+/** Stops one owner by its own tool, if it is the same run of it and nobody but the approved stands in it. */
+export interface StopOrder extends Pick<Stop, 'kind' | 'id' | 'run' | 'folder' | 'timeoutMs'> {
+  /** How long its tool gives the processes before it kills them; where the tool takes a figure. */
+  readonly graceMs: number;
+  /** Who may stand in it: targets that are left, each to be compared as for a signal. */
+  readonly members: readonly Pick<Order, 'identity' | 'mustHold'>[];
 }
 
 export interface ExpectedMemory {
@@ -27,6 +36,8 @@ export interface SignalBatch {
   readonly machine: MachineIdentity;
   /** The host refuses to signal once its own uptime is past this: a late shell must not deliver a kill. */
   readonly notAfterUptimeMs: number;
+  /** Instead of orders: the owner's own tool is called before anything is watched; null for none. */
+  readonly stop: StopOrder | null;
   /** Sent in this order. */
   readonly orders: readonly Order[];
   /** Watched until gone or `watchMs` after the last signal; a superset of the orders' processes. */
@@ -61,6 +72,41 @@ export type OrderResult =
   /** Any other refusal of the kernel; `detail` says which. */
   | 'failed';
 
+/** What became of a stop. Everything but `stopped` means: go on with the same targets, one by one. */
+export type StopResult =
+  /** Its tool was called, and every member has ended. */
+  | 'stopped'
+  /** Another run of it, another's process in it, or nobody approved is left: nothing was called. `detail` names which. */
+  | 'changed'
+  | 'other-machine'
+  | 'late'
+  | 'denied-by-host'
+  /** Called, and it said no. */
+  | 'refused-by-owner'
+  | 'not-permitted'
+  /** Could not be called. */
+  | 'failed'
+  /** Called, and members were left when the time was over. What it began goes on. */
+  | 'timed-out';
+
+/** Whether the owner's tool was called, or may have been: then its processes may have been signalled, or may yet be. */
+export function wasCalled(result: StopResult | null): boolean {
+  switch (result) {
+    case null:
+    case 'stopped':
+    case 'timed-out':
+      return true;
+    case 'changed':
+    case 'other-machine':
+    case 'late':
+    case 'denied-by-host':
+    case 'refused-by-owner':
+    case 'not-permitted':
+    case 'failed':
+      return false;
+  }
+}
+
 /** Lifecycle of one watched process, as the host's watch loop saw it. */
 export type Observation =
   | 'alive'
@@ -82,6 +128,7 @@ export type SignalEvent =
       readonly handle: 'pidfd' | 'pid';
     }
   | {readonly kind: 'seen'; readonly pid: number; readonly observation: Observation; readonly uptimeMs: number}
+  | {readonly kind: 'stop'; readonly result: StopResult; readonly detail: string; readonly uptimeMs: number}
   | {readonly kind: 'heartbeat'; readonly uptimeMs: number}
   /** used MiB per GPU UUID. */
   | {readonly kind: 'memory'; readonly uptimeMs: number; readonly usedMiB: Readonly<Record<string, number>>}

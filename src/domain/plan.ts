@@ -2,9 +2,11 @@
 import type {Belonging, Container, HeldBy, Ownership} from './diagnosis.ts';
 import type {Evidence, FindingKind} from './finding.ts';
 import type {HostName} from './host.ts';
+import type {OwnedLook} from './owned.ts';
 import type {Owner} from './owner.ts';
 import type {MachineIdentity, ProcessIdentity} from './process.ts';
 import type {RunId} from './run.ts';
+import type {NoStop, Stop} from './stop-owner.ts';
 import type {Writing} from './writing.ts';
 
 /** `leader`: gets SIGTERM first · `member`: 5 s later · `server`: an ancestor without a GPU, first of all. */
@@ -106,6 +108,12 @@ export interface Plan {
   readonly targets: readonly Target[];
   readonly kept: readonly Kept[];
   readonly gpus: readonly ExpectedGpu[];
+  /** Owners that are stopped before anything is signalled; empty unless the policy allows it. */
+  readonly stops: readonly Stop[];
+  /** Owners that the policy names and that are not stopped, each with the reason. */
+  readonly noStops: readonly NoStop[];
+  /** What those owners own, of kept processes too, since they may be chosen; null where nobody had to ask. */
+  readonly owned: OwnedLook | null;
   /** What they write, seen when the plan was made; kept processes included, since they may be chosen. */
   readonly writing: Writing;
   readonly graceMs: number;

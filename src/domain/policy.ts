@@ -50,6 +50,13 @@ export interface Policy {
     readonly runsPerPerson: number;
     readonly runsPerPersonMs: number;
   };
+  /** By kind of owner: whether it may be stopped, as the first rung, where every process that it would end is a target. */
+  readonly stopOwner: {
+    readonly unit: boolean;
+    readonly docker: boolean;
+    readonly podman: boolean;
+    readonly slurm: boolean;
+  };
   readonly workloads: readonly Workload[];
   /** The built-in list plus the policy file's additions. */
   readonly protectedList: readonly ProtectedEntry[];

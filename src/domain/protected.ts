@@ -188,6 +188,11 @@ export function protectedBy(
   );
 }
 
+/** True if a folder of this name is a unit or container that `list`, or the core, protects. */
+export function listsUnit(name: string, list: readonly ProtectedEntry[]): boolean {
+  return withCore(list).some((entry) => entry.units.some((unit) => fits(name, unit)));
+}
+
 /** True if the file that runs is one that the entry lists and root alone can change, whoever runs it and wherever. */
 export function runsProgramOf(process: ProcessFacts, entry: ProtectedEntry): boolean {
   const {executable} = process;

@@ -1,9 +1,9 @@
 /** The state of a run, read from its events. Each is one look at the stream; nothing is kept beside it. */
-import type {Observation, OrderResult} from './order.ts';
+import type {Observation, OrderResult, StopResult} from './order.ts';
 import type {Outcome} from './outcome.ts';
 import type {MachineIdentity, ProcessIdentity} from './process.ts';
 import type {ReclaimRequest} from './request.ts';
-import type {Run, RunEvent} from './run.ts';
+import type {Run, RunEvent, StoppedOwner} from './run.ts';
 import type {Signal} from './signal.ts';
 import type {Snapshot} from './snapshot.ts';
 
@@ -68,6 +68,45 @@ export function attemptsOf(run: Run): readonly Attempt[] {
 /** Attempts that may have been delivered, or may yet be, without our knowing. */
 export function doubtfulAttempts(run: Run): readonly Attempt[] {
   return attemptsOf(run).filter((attempt) => attempt.result === null);
+}
+
+/** One stop of an owner: the intent, written first, and what became of it. */
+export interface StopAttempt {
+  readonly rung: number;
+  readonly owner: StoppedOwner;
+  readonly identities: readonly ProcessIdentity[];
+  readonly machine: MachineIdentity;
+  readonly intendedAtMs: number;
+  /** Host uptime past which nothing comes of it any more, what its tool began included. */
+  readonly overAtUptimeMs: number;
+  /** null: no answer came back. Doubtful: to be looked at, never to be tried again. */
+  readonly result: StopResult | null;
+  readonly detail: string;
+  readonly uptimeMs: number | null;
+}
+
+/** Every stop that was intended, in that order. A result answers the newest open intent of the same owner. */
+export function stopsOf(run: Run): readonly StopAttempt[] {
+  const stops: StopAttempt[] = [];
+  for (const event of run.events) {
+    if (event.kind === 'stop-intended') {
+      const {rung, owner, identities, machine, atMs} = event;
+      const overAtUptimeMs = event.notAfterUptimeMs + event.timeoutMs;
+      const open = {result: null, detail: '', uptimeMs: null};
+      stops.push({rung, owner, identities, machine, intendedAtMs: atMs, overAtUptimeMs, ...open});
+    }
+    if (event.kind !== 'stop-result') continue;
+    const {rung, owner, result, detail, uptimeMs} = event;
+    const at = stops.findLastIndex((one) => one.rung === rung && one.owner.id === owner.id && one.result === null);
+    const stop = stops[at];
+    if (stop !== undefined) stops[at] = {...stop, result, detail, uptimeMs};
+  }
+  return stops;
+}
+
+/** Whether anything was tried on the host: a signal, or a stop of an owner. */
+export function hasTried(run: Run): boolean {
+  return attemptsOf(run).length + stopsOf(run).length > 0;
 }
 
 /** The last thing seen of each process that was watched, by PID. */

@@ -2,7 +2,7 @@
 import type {Failure} from './failure.ts';
 import type {HostName} from './host.ts';
 import type {Note} from './later-look.ts';
-import type {Observation, OrderResult} from './order.ts';
+import type {Observation, OrderResult, StopResult} from './order.ts';
 import type {Outcome} from './outcome.ts';
 import type {Person} from './person.ts';
 import type {Plan} from './plan.ts';
@@ -10,6 +10,7 @@ import type {MachineIdentity, ProcessIdentity} from './process.ts';
 import type {ReclaimRequest} from './request.ts';
 import type {Signal} from './signal.ts';
 import type {Snapshot} from './snapshot.ts';
+import type {Stop} from './stop-owner.ts';
 import type {GrowingFile, Unread} from './writing.ts';
 
 /** Twelve lower-case hex digits; people may type any unambiguous start of it. */
@@ -80,6 +81,27 @@ export type RunEvent =
       readonly detail: string;
       readonly uptimeMs: number;
     }
+  /** Written before the exec that calls the owner's tool. After a crash this is looked at, never called again. */
+  | {
+      readonly kind: 'stop-intended';
+      readonly atMs: number;
+      readonly rung: number;
+      readonly owner: StoppedOwner;
+      readonly identities: readonly ProcessIdentity[];
+      readonly machine: MachineIdentity;
+      readonly notAfterUptimeMs: number;
+      /** What the tool began may go on for so long after that, ms. */
+      readonly timeoutMs: number;
+    }
+  | {
+      readonly kind: 'stop-result';
+      readonly atMs: number;
+      readonly rung: number;
+      readonly owner: StoppedOwner;
+      readonly result: StopResult;
+      readonly detail: string;
+      readonly uptimeMs: number;
+    }
   | {
       readonly kind: 'seen';
       readonly atMs: number;
@@ -126,6 +148,9 @@ export type RunEvent =
     }
   /** What a later look found; added to a closed run, never rewriting its outcome. */
   | {readonly kind: 'noted'; readonly atMs: number; readonly note: Note};
+
+/** As much of an owner as people need to know it again. */
+export type StoppedOwner = Pick<Stop, 'kind' | 'id' | 'name' | 'run'>;
 
 /** One difference between the approved plan and the fresh look. */
 export interface Drift {

@@ -1,7 +1,7 @@
 /** How fast memory came back after the last signal, per GPU, by the host's own clock and the samples of its watch. */
 import type {Plan} from './plan.ts';
 import type {Run, RunEvent} from './run.ts';
-import {attemptsOf, planOf} from './run-state.ts';
+import {attemptsOf, planOf, stopsOf} from './run-state.ts';
 import {mibOf} from './snapshot.ts';
 
 /**
@@ -33,8 +33,13 @@ export function timeToFree(run: Run): readonly GpuTime[] {
   const sent = attemptsOf(run).flatMap(({result, uptimeMs}) =>
     result === 'sent' && uptimeMs !== null ? uptimeMs : [],
   );
-  if (plan === undefined || sent.length === 0) return [];
-  const signalMs = Math.max(...sent);
+  // What an owner was asked to end, it ended by its own signals: the last of them was no later than this.
+  const stopped = stopsOf(run).flatMap(({result, uptimeMs}) =>
+    result === 'stopped' && uptimeMs !== null ? uptimeMs : [],
+  );
+  const ends = [...sent, ...stopped];
+  if (plan === undefined || ends.length === 0) return [];
+  const signalMs = Math.max(...ends);
   const touched = new Set(plan.targets.flatMap((target) => target.gpuUuids));
   return plan.gpus
     .filter((gpu) => touched.has(gpu.gpuUuid))

@@ -1,11 +1,12 @@
 /** One rung of the ladder as a signalling command. */
 import type {Move} from '../domain/escalation.ts';
 import {expectations} from '../domain/expect-memory.ts';
-import type {ExpectedMemory, SignalBatch} from '../domain/order.ts';
+import type {ExpectedMemory, SignalBatch, StopOrder} from '../domain/order.ts';
 import {type Person, personId} from '../domain/person.ts';
 import type {Plan, Target} from '../domain/plan.ts';
 import type {Policy} from '../domain/policy.ts';
 import type {Run} from '../domain/run.ts';
+import type {Stop} from '../domain/stop-owner.ts';
 import type {Ladder} from './ladder.ts';
 import type {Look} from './ports.ts';
 
@@ -26,14 +27,17 @@ export interface BatchInput {
 export function batchFor(input: BatchInput): SignalBatch {
   const {run, move, approved, ladder, policy} = input;
   const left = ladder.left();
+  const stop = move.do === 'stop-owner' ? ladder.stopAt(move.at) : null;
   const byPid = new Map(left.map((target) => [target.identity.pid, target]));
   const signal = move.do === 'signal' ? move.signal : 'SIGTERM';
   const ordered = move.do === 'signal' ? move.pids.flatMap((pid) => byPid.get(pid) ?? []) : [];
   // Those that cannot take SIGTERM are not waited for while only SIGTERM is out.
   const waitedFor =
-    move.do === 'signal' && move.signal === 'SIGKILL'
-      ? left
-      : left.filter((target) => target.takesTerm || input.writers.has(target.identity.pid));
+    stop !== null
+      ? left.filter((target) => stop.pids.includes(target.identity.pid))
+      : move.do === 'signal' && move.signal === 'SIGKILL'
+        ? left
+        : left.filter((target) => target.takesTerm || input.writers.has(target.identity.pid));
   // Memory is worth watching once nobody is left to be signalled.
   const proves = move.last || waitedFor.length === left.length;
   return {
@@ -44,6 +48,7 @@ export function batchFor(input: BatchInput): SignalBatch {
     notAfterUptimeMs: Math.round(
       approved.look.snapshot.uptimeMs + (input.nowTicks - input.lookedAtTicks) + policy.lateAfterMs,
     ),
+    stop: stop === null ? null : stopOrder(stop, waitedFor, approved.plan),
     orders: ordered.map((target) => ({identity: target.identity, signal, mustHold: target.heldBy})),
     watch: waitedFor.map((target) => target.identity),
     watchMs: Math.round(move.watchMs),
@@ -52,6 +57,13 @@ export function batchFor(input: BatchInput): SignalBatch {
     verifyMs: approved.plan.verifyMs,
     stalledMs: approved.plan.stalledMs,
   };
+}
+
+/** Nobody but the targets that are left may stand in what is stopped. */
+function stopOrder(stop: Stop, members: readonly Target[], {graceMs}: Plan): StopOrder {
+  const {kind, id, run, folder, timeoutMs} = stop;
+  const approved = members.map(({identity, heldBy}) => ({identity, mustHold: heldBy}));
+  return {kind, id, run, folder, timeoutMs, graceMs, members: approved};
 }
 
 /** Only GPUs that a target uses are watched: a neighbour's coming and going is no part of this run. */

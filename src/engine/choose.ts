@@ -3,6 +3,7 @@ import {refusePlan} from '../domain/authority.ts';
 import {fail, ok, type Result} from '../domain/failure.ts';
 import {digestText, makePlan} from '../domain/make-plan.ts';
 import {ownerFactsIn, withOwnerFacts} from '../domain/plan-owners.ts';
+import {withStops} from '../domain/stop-plan.ts';
 import {commit} from './commit.ts';
 import {waitingPlan} from './decide.ts';
 import {type EngineDeps, hostOf} from './deps.ts';
@@ -36,21 +37,32 @@ export async function choose(deps: EngineDeps, choice: ChooseRequest): Promise<R
   const diagnosis = await diagnoseWithMemory(deps, surveyed.snapshot);
   const baselines = await deps.store.baselines(surveyed.snapshot.gpus.map((gpu) => gpu.uuid));
   const earlier = await deps.store.looksAt(run.host, surveyed.snapshot.machine.bootId, nowMs - EARLIER_LOOKS_MS);
-  const made = makePlan({
-    runId: run.id,
-    version: waiting.plan.version + 1,
+  const input = {
     diagnosis,
     request: {...requested.request, pids},
     context: {host: hostOf(deps, run.host), policy: deps.policy, baselines},
     earlier,
+    nowMs,
+  };
+  const made = makePlan({
+    ...input,
+    runId: run.id,
+    version: waiting.plan.version + 1,
     // Exactly what was ticked: a ghost or a relative that was unticked does not come back by itself.
     only: new Set(pids),
     writing: waiting.plan.writing,
-    nowMs,
   });
   if (!made.ok) return made;
-  const plan = withOwnerFacts(made.value, ownerFactsIn(waiting.plan));
-  const left = pids.find((pid) => !plan.targets.some((target) => target.identity.pid === pid));
+  const known = withOwnerFacts(made.value, ownerFactsIn(waiting.plan));
+  const unticked = new Set([...offered].filter((pid) => !pids.includes(pid)));
+  const plan = withStops(known, waiting.plan.owned, {...input, unticked});
+  // Who was offered only as part of what a stop would end is no target of its own without that stop.
+  const joined = new Set(waiting.plan.stops.flatMap((stop) => stop.pids));
+  const alone = waiting.plan.targets.filter((one) => one.heldBy === 'nothing' && joined.has(one.identity.pid));
+  const left = pids.find(
+    (pid) =>
+      !plan.targets.some((target) => target.identity.pid === pid) && !alone.some((one) => one.identity.pid === pid),
+  );
   if (left !== undefined) {
     const wasServer = waiting.plan.targets.some((target) => target.identity.pid === left && target.role === 'server');
     return refuse(wasServer ? 'server-above-kept-work' : 'not-offered', left);

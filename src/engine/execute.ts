@@ -12,10 +12,12 @@ import {parseSignal} from '../domain/parse/signal-output.ts';
 import type {Plan, Target} from '../domain/plan.ts';
 import {recheck} from '../domain/recheck.ts';
 import type {GoChoice, Run, RunEvent} from '../domain/run.ts';
+import type {Stop} from '../domain/stop-owner.ts';
+import {standingStops} from '../domain/stop-plan.ts';
 import {batchFor} from './batch.ts';
 import {bareOutcome, close, commit} from './commit.ts';
 import type {EngineDeps} from './deps.ts';
-import {Ladder} from './ladder.ts';
+import {Ladder, stoppedOwner} from './ladder.ts';
 import {lookAgain} from './look-again.ts';
 import type {Look} from './ports.ts';
 import {RunOn} from './run-on.ts';
@@ -57,7 +59,14 @@ export async function execute(deps: EngineDeps, run: Run): Promise<Result<Run>> 
     });
     return close(deps, going.value, {...measured, word: 'stood-down'});
   }
-  return walk(deps, going.value, {plan, choice: approved.choice, before, targets: checked.targets, look: look.value});
+  return walk(deps, going.value, {
+    plan,
+    choice: approved.choice,
+    before,
+    targets: checked.targets,
+    stops: standingStops(plan, checked),
+    look: look.value,
+  });
 }
 
 /** What only a deeper look showed at the plan, only a deeper look can show again. */
@@ -72,11 +81,12 @@ interface Approved {
   readonly choice: GoChoice;
   readonly before: Diagnosis;
   readonly targets: readonly Target[];
+  readonly stops: readonly Stop[];
   readonly look: Look;
 }
 
 async function walk(deps: EngineDeps, started: Run, approved: Approved): Promise<Result<Run>> {
-  const ladder = new Ladder(approved.targets, deps.clock);
+  const ladder = new Ladder(approved.targets, deps.clock, approved.stops);
   const runOn = new RunOn(deps.clock, approved.plan.writing);
   const lookedAtTicks = deps.clock.ticks();
   let run = started;
@@ -101,7 +111,7 @@ async function walk(deps: EngineDeps, started: Run, approved: Approved): Promise
       run = looked.value;
       continue;
     }
-    if (move.do === 'signal') rung += 1;
+    if (move.do !== 'watch') rung += 1;
     const rungResult = await step(deps, run, {approved, ladder, move, rung, lookedAtTicks, writers: runOn.writers()});
     runOn.waited();
     if (!rungResult.ok) return rungResult;
@@ -126,7 +136,7 @@ async function walk(deps: EngineDeps, started: Run, approved: Approved): Promise
     if (!last.ok) because = last.failure;
   }
   // What keeps a survivor, and what a next start would stumble over: faults since the go, shared memory, the old port.
-  if (closing !== null && ladder.results().size > 0) {
+  if (closing !== null && (ladder.results().size > 0 || ladder.ownerCalled())) {
     closing = await lookDeeper(deps, closing, {
       pids: ladder.left().map((target) => target.identity.pid),
       sinceUptimeMs: approved.look.snapshot.uptimeMs,
@@ -141,6 +151,7 @@ async function walk(deps: EngineDeps, started: Run, approved: Approved): Promise
     freedAfterMs: ladder.freedAfterMs(),
     because: closing === null ? because : null,
     stopped,
+    ownerCalled: ladder.ownerCalled(),
     toleranceMiB: deps.policy.toleranceMiB,
   });
   const looked: RunEvent = {
@@ -183,6 +194,23 @@ async function step(
     approvedBy: readApproved(run).by,
   });
   let at = run;
+  if (batch.stop !== null && move.do === 'stop-owner') {
+    const intent: RunEvent = {
+      kind: 'stop-intended',
+      atMs: deps.clock.now(),
+      rung,
+      owner: stoppedOwner(ladder.stopAt(move.at)),
+      identities: batch.stop.members.map((member) => member.identity),
+      machine: batch.machine,
+      notAfterUptimeMs: batch.notAfterUptimeMs,
+      timeoutMs: batch.stop.timeoutMs,
+    };
+    // As for a signal: if the intent cannot be written, nobody is asked for anything.
+    const written = await commit(deps, run, 'executing', [intent]);
+    if (!written.ok) return written;
+    at = written.value;
+    ladder.intendStop(move.at);
+  }
   if (batch.orders.length > 0 && move.do === 'signal') {
     const intent: RunEvent = {
       kind: 'signal-intended',

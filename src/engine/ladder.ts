@@ -2,11 +2,12 @@
 import type {LadderState, LadderTarget} from '../domain/escalation.ts';
 import type {AttemptResult} from '../domain/judge.ts';
 import {tellingSamples} from '../domain/memory-samples.ts';
-import type {Observation, OrderResult, SignalEvent} from '../domain/order.ts';
+import {type Observation, type OrderResult, type SignalEvent, type StopResult, wasCalled} from '../domain/order.ts';
 import type {Plan, Target} from '../domain/plan.ts';
-import type {GoChoice, RunEvent} from '../domain/run.ts';
+import type {GoChoice, RunEvent, StoppedOwner} from '../domain/run.ts';
 import type {Signal} from '../domain/signal.ts';
 import type {Snapshot} from '../domain/snapshot.ts';
+import type {Stop} from '../domain/stop-owner.ts';
 import type {Clock} from './ports.ts';
 import type {RunOn} from './run-on.ts';
 
@@ -21,12 +22,21 @@ interface Known {
   answered: boolean;
 }
 
+interface Asked {
+  readonly stop: Stop;
+  tried: boolean;
+  result: StopResult | null;
+}
+
 /** Samples of memory kept per rung: the first, the last and every change; of more than this, the largest changes. */
 const MEMORY_SAMPLES = 60;
 
 export class Ladder {
   readonly #known: ReadonlyMap<number, Known>;
+  readonly #stops: readonly Asked[];
   readonly #clock: Clock;
+  /** The stop that was intended last: one owner a rung, so what is heard of a stop is of this one. */
+  #asked: Asked | null = null;
   #termTicks: number | null = null;
   #lastSentUptimeMs: number | null = null;
   #settledUptimeMs: number | null = null;
@@ -34,13 +44,15 @@ export class Ladder {
   readonly #once = new Set<string>();
   readonly #seenTold = new Map<number, Observation>();
 
-  constructor(targets: readonly Target[], clock: Clock) {
+  /** `stops`: those whose every process is among the targets, or ended before them. */
+  constructor(targets: readonly Target[], clock: Clock, stops: readonly Stop[] = []) {
     this.#known = new Map(
       targets.map((target) => [
         target.identity.pid,
         {target, attempts: [], seen: 'alive', excluded: false, last: null, signalled: false, answered: true},
       ]),
     );
+    this.#stops = stops.map((stop) => ({stop, tried: false, result: null}));
     this.#clock = clock;
   }
 
@@ -57,6 +69,7 @@ export class Ladder {
           excluded: one.excluded,
         }),
       ),
+      stops: this.#stops.map(({stop: {pids, endsInKill}, tried}) => ({pids, endsInKill, tried})),
       choice,
       graceMs: plan.graceMs,
       memberDelayMs: plan.memberDelayMs,
@@ -76,6 +89,29 @@ export class Ladder {
     }
   }
 
+  stopAt(at: number): Stop {
+    const found = this.#stops[at];
+    if (found === undefined) throw new Error(`Internal error: no stop at ${at}`);
+    return found.stop;
+  }
+
+  /** The owner at this place is about to be stopped: once, whatever comes of it. */
+  intendStop(at: number): void {
+    const found = this.#stops[at];
+    if (found === undefined || found.tried) throw new Error(`Internal error: stop ${at} is intended twice`);
+    found.tried = true;
+    this.#asked = found;
+    for (const pid of found.stop.pids) {
+      const one = this.#known.get(pid);
+      if (one !== undefined) one.answered = false;
+    }
+  }
+
+  /** The tool of some owner was called, or may have been. */
+  ownerCalled(): boolean {
+    return this.#stops.some(({tried, result}) => tried && wasCalled(result));
+  }
+
   /** Takes an event once, whether it came live or in the closing transcript. */
   hear(event: SignalEvent): void {
     const key = JSON.stringify(event);
@@ -85,6 +121,7 @@ export class Ladder {
     if (event.kind === 'seen' && this.#seenTold.get(event.pid) === event.observation) return;
     if (event.kind === 'seen') this.#seenTold.set(event.pid, event.observation);
     this.#heard.push(event);
+    if (event.kind === 'stop') this.#stop(event.result, event.uptimeMs);
     if (event.kind === 'order') this.#order(event.pid, event.result, event.uptimeMs);
     if (event.kind === 'seen') this.#see(event.pid, event.observation);
     if (event.kind === 'settled' && event.how === 'expected') this.#settledUptimeMs = event.uptimeMs;
@@ -140,6 +177,13 @@ export class Ladder {
         case 'settled':
           events.push({kind: 'settled', atMs, how: event.how, uptimeMs: event.uptimeMs});
           break;
+        case 'stop': {
+          if (this.#asked === null) break;
+          const asked = this.#asked.stop;
+          const {result, detail, uptimeMs} = event;
+          events.push({kind: 'stop-result', atMs, rung, owner: stoppedOwner(asked), result, detail, uptimeMs});
+          break;
+        }
         case 'heartbeat':
           break;
       }
@@ -183,6 +227,33 @@ export class Ladder {
     return this.#lastSentUptimeMs === null || snapshot.uptimeMs >= this.#lastSentUptimeMs;
   }
 
+  #stop(result: StopResult, uptimeMs: number): void {
+    const asked = this.#asked;
+    if (asked === null) return;
+    asked.result = result;
+    for (const pid of asked.stop.pids) {
+      const one = this.#known.get(pid);
+      if (one !== undefined) one.answered = true;
+    }
+    switch (result) {
+      case 'stopped':
+        this.#lastSentUptimeMs = uptimeMs;
+        break;
+      // These speak of the host: nothing more is sent in this run.
+      case 'other-machine':
+      case 'late':
+      case 'denied-by-host':
+        for (const any of this.#known.values()) any.excluded = true;
+        break;
+      case 'changed':
+      case 'refused-by-owner':
+      case 'not-permitted':
+      case 'failed':
+      case 'timed-out':
+        break;
+    }
+  }
+
   #order(pid: number, result: OrderResult, uptimeMs: number): void {
     const one = this.#known.get(pid);
     if (one === undefined) return;
@@ -218,4 +289,8 @@ export class Ladder {
     const one = this.#known.get(pid);
     if (one !== undefined) one.seen = observation;
   }
+}
+
+export function stoppedOwner({kind, id, name, run}: Stop): StoppedOwner {
+  return {kind, id, name, run};
 }

@@ -11,6 +11,7 @@ import type {Plan} from '../domain/plan.ts';
 import type {ReclaimRequest} from '../domain/request.ts';
 import type {GoChoice, LeaseOwner, Run, RunEvent, RunId, RunPhase} from '../domain/run.ts';
 import type {Snapshot} from '../domain/snapshot.ts';
+import type {StoppableOwner} from '../domain/stop-owner.ts';
 import type {Transcript} from '../domain/transcript.ts';
 import type {ReportVerbs, ScheduleStore} from './report-ports.ts';
 
@@ -31,6 +32,8 @@ export interface RemoteHost {
   writes(pids: readonly number[]): Promise<Result<Transcript>>;
   /** One read-only exec with the look credential: what the tools of these owners know, each within a second. */
   owners(names: readonly OwnerName[]): Promise<Result<Transcript>>;
+  /** One read-only exec with the look credential: which processes would end with these owners, and what their tools say. */
+  owned(owners: readonly StoppableOwner[]): Promise<Result<Transcript>>;
   /**
    * One signalling exec with the act credential. `onEvent` hears each event as its line arrives. An `ok` answer carries
    * the whole transcript; a failure says in `mayHaveActed` whether a signal may have been sent.

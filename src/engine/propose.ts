@@ -13,11 +13,12 @@ import type {PlanInput} from '../domain/plan-input.ts';
 import {withOwnerFacts} from '../domain/plan-owners.ts';
 import type {ReclaimRequest} from '../domain/request.ts';
 import type {Run} from '../domain/run.ts';
+import {withStops} from '../domain/stop-plan.ts';
 import {growing, NOTHING_WRITTEN, nothingRead, type Writing} from '../domain/writing.ts';
 import {mayWritePids} from '../domain/writing-targets.ts';
 import {bareOutcome, close, commit} from './commit.ts';
 import {type EngineDeps, hostOf} from './deps.ts';
-import {askOwners} from './owners.ts';
+import {askOwned, askOwners} from './owners.ts';
 import type {Proposal} from './ports.ts';
 import {survey} from './survey.ts';
 import {lookAtWrites} from './writes.ts';
@@ -75,7 +76,9 @@ export async function propose(deps: EngineDeps, request: ReclaimRequest): Promis
   if (!made.ok) return end(deps, surveyed.value, made.failure);
   const tooMany = refusePlan(made.value, deps.policy);
   if (tooMany !== null) return end(deps, surveyed.value, tooMany);
-  return wait(deps, surveyed.value, withOwnerFacts(made.value, owners), diagnosis, request);
+  const known = withOwnerFacts(made.value, owners);
+  const plan = withStops(known, await askOwned(deps, known, input), {...input, unticked: new Set()});
+  return wait(deps, surveyed.value, plan, diagnosis, request);
 }
 
 /** Whom the plan may signal is looked at once more: a file in the middle of being written is worth a longer grace. */

@@ -1,6 +1,7 @@
 /** A plan as the lines of a card: who would be signalled, why, what that frees, who stays. At most 42 columns, for a phone. */
 import type {Kept, Plan} from '../domain/plan.ts';
 import {plural, ranges, roughMemory, span, thousands} from './amounts.ts';
+import {stopPlanLines} from './owner-stop-words.ts';
 import {safeLine} from './safe-text.ts';
 import {stopLine} from './stop-words.ts';
 import {cut, detail, head, type Line, type Members, workloadLines} from './target-lines.ts';
@@ -24,6 +25,7 @@ export function planLines(plan: Plan, members: Members = 'each'): readonly Line[
     ...choosableOf(plan).flatMap((one) => keptLines(one, plan)),
     ...lockedOf(plan).flatMap(lockedLines),
     ...unreadLines(plan),
+    ...ownerLines(plan),
     {as: 'text', text: afterLine(plan)},
   ];
 }
@@ -32,6 +34,13 @@ export function planLines(plan: Plan, members: Members = 'each'): readonly Line[
 export function unreadLines(plan: Plan): readonly Line[] {
   const words = unreadWords(plan);
   return words === null ? [] : wrapped(words, PHONE_COLUMNS).map((text) => ({as: 'text', text}));
+}
+
+/** Owners that are stopped first, or why not; empty unless the policy says so. */
+export function ownerLines(plan: Plan): readonly Line[] {
+  return stopPlanLines(plan).flatMap((words) =>
+    wrapped(words, PHONE_COLUMNS).map((text) => ({as: 'text' as const, text})),
+  );
 }
 
 /** Who stays and may be chosen by hand. */

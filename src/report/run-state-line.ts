@@ -1,6 +1,6 @@
 /** Where a run stands, in few words; and what it is doing while it works. */
 import type {GoChoice, Run, RunEvent} from '../domain/run.ts';
-import {approvalOf, attemptsOf, lastSeenOf, outcomeOf, planOf} from '../domain/run-state.ts';
+import {approvalOf, hasTried, lastSeenOf, outcomeOf, planOf} from '../domain/run-state.ts';
 import {mib, plural, roughMemory, span} from './amounts.ts';
 import {outcomeTitle} from './before-after.ts';
 import {freesMiB, planTitle} from './plan-card.ts';
@@ -65,6 +65,8 @@ export function workState(run: Run): WorkState {
       case 'still-writing':
         if (event.files.length > 0) return 'writing';
         break;
+      case 'stop-intended':
+        return 'terminating';
       case 'signal-intended':
         return event.signal === 'SIGKILL' ? 'killing' : 'terminating';
       case 'approved':
@@ -78,7 +80,7 @@ export function workState(run: Run): WorkState {
 export function workLines(run: Run): readonly string[] {
   const lines = [...sentLines(run)];
   const plan = planOf(run)?.plan;
-  if (plan === undefined || attemptsOf(run).length === 0) return lines;
+  if (plan === undefined || !hasTried(run)) return lines;
   const seen = lastSeenOf(run);
   const ended = plan.targets.filter(({identity}) => {
     const last = seen.get(identity.pid);

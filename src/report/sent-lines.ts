@@ -2,13 +2,18 @@
 import type {Run} from '../domain/run.ts';
 import type {Signal} from '../domain/signal.ts';
 import {plural, ranges} from './amounts.ts';
+import {stopLines} from './owner-stop-words.ts';
 import {safeLine} from './safe-text.ts';
 import {DRIFT_WORD, RESULT_WORD} from './wording.ts';
 
 const SIGNAL_WORD: Readonly<Record<Signal, string>> = {SIGTERM: 'SIGTERM', SIGKILL: 'kill -9'};
 
 export function sentLines(run: Run): readonly string[] {
-  return [...driftLines(run), ...(['SIGTERM', 'SIGKILL'] as const).flatMap((signal) => oneSignal(run, signal))];
+  return [
+    ...driftLines(run),
+    ...stopLines(run),
+    ...(['SIGTERM', 'SIGKILL'] as const).flatMap((signal) => oneSignal(run, signal)),
+  ];
 }
 
 /** Differences between the approved plan and the look before the first signal. */

@@ -1,6 +1,15 @@
 /** A plan's card for any number of processes: whole where it fits, else its start with counts and sums of the rest. */
 import type {Plan} from '../domain/plan.ts';
-import {afterLine, choosableOf, keptLines, lockedLines, lockedOf, planLines, unreadLines} from './plan-card.ts';
+import {
+  afterLine,
+  choosableOf,
+  keptLines,
+  lockedLines,
+  lockedOf,
+  ownerLines,
+  planLines,
+  unreadLines,
+} from './plan-card.ts';
 import {type Line, workloadLines} from './target-lines.ts';
 import {workloadsOf} from './workload-words.ts';
 import {moreLine} from './wrapped.ts';
@@ -39,7 +48,14 @@ export function shortPlanLines(full: Plan, room: number): readonly string[] {
     lockedOf(plan).map((one) => ({lines: () => lockedLines(one), processes: [one]})),
     Math.max(2, left - choosable.length),
   );
-  return [...targets, ...choosable, ...locked, ...unreadLines(plan).map(asText), afterLine(plan)];
+  return [
+    ...targets,
+    ...choosable,
+    ...locked,
+    ...unreadLines(plan).map(asText),
+    ...ownerLines(plan).map(asText),
+    afterLine(plan),
+  ];
 }
 
 /** A name of 4 KB is cut to some 40 characters anyway; here once, not for each try. */

@@ -3,6 +3,7 @@ import {personId} from '../domain/person.ts';
 import type {Run, RunEvent} from '../domain/run.ts';
 import {clockTime, plural, span} from './amounts.ts';
 import {failureSentence} from './failure-sentence.ts';
+import {stopResultLine} from './owner-stop-words.ts';
 import {planTitle} from './plan-card.ts';
 import {noteEntry} from './return-lines.ts';
 import {CHOICE_WORD} from './run-state-line.ts';
@@ -44,6 +45,8 @@ function said(run: Run, event: RunEvent): readonly string[] {
       ];
     case 'signal-result':
       return rungLines(run, event);
+    case 'stop-result':
+      return [stopResultLine(event)];
     case 'settled':
       return [SETTLED[event.how]];
     case 'still-writing':
@@ -60,6 +63,7 @@ function said(run: Run, event: RunEvent): readonly string[] {
     case 'noted':
       return noteEntry(run, event);
     case 'signal-intended':
+    case 'stop-intended':
     case 'seen':
     case 'memory':
       return [];

@@ -5,6 +5,7 @@
 import {webApi} from '@slack/bolt';
 import type {RunId} from '../domain/run.ts';
 import type {Announcer, Card} from '../engine/ports.ts';
+import {ownerWord} from '../report/owner-stop-words.ts';
 import {type ApiTrouble, troubleOf} from './api-errors.ts';
 import type {Message} from './blocks/message.ts';
 import {type CatchUpDeps, makeCatchUp} from './catch-up.ts';
@@ -103,6 +104,8 @@ export function makeDelivery(deps: DeliveryDeps): Delivery {
       const intent = events.findLast((event) => event.kind === 'signal-intended');
       if (intent?.kind === 'signal-intended')
         lane.line = `${intent.signal} to ${intent.identities.length} ${intent.identities.length === 1 ? 'process' : 'processes'}`;
+      const stop = events.findLast((event) => event.kind === 'stop-intended');
+      if (stop?.kind === 'stop-intended') lane.line = `stopping ${ownerWord(stop.owner)}`;
       void wake(run.id);
     },
     progress: (run, event) => {

@@ -1,6 +1,7 @@
 /** What a working run is doing, in one line of its card. */
 import type {SignalEvent} from '../domain/order.ts';
 import {roughMemory, span} from '../report/amounts.ts';
+import {STOP_RESULT_WORD} from '../report/owner-stop-words.ts';
 import {RESULT_WORD, SEEN_WORD} from '../report/wording.ts';
 
 /** `sinceMs`: how long this run has been watched, by the host's clock. null: no news for people. */
@@ -16,6 +17,8 @@ export function progressLine(event: SignalEvent, sinceMs: number): string | null
       return `watching, ${span(sinceMs)}`;
     case 'memory':
       return `${roughMemory(Object.values(event.usedMiB).reduce((sum, used) => sum + used, 0))} still in use after ${span(sinceMs)}`;
+    case 'stop':
+      return `owner: ${STOP_RESULT_WORD[event.result]}`;
     case 'settled':
       return null;
   }

@@ -4,6 +4,7 @@ import {type Failure, fail, type Result} from '../domain/failure.ts';
 import type {HostName} from '../domain/host.ts';
 import type {SignalBatch, SignalEvent} from '../domain/order.ts';
 import type {OwnerName} from '../domain/owner.ts';
+import type {StoppableOwner} from '../domain/stop-owner.ts';
 import type {Transcript} from '../domain/transcript.ts';
 import type {Clock, ProbeRequest, RemoteHost, RemoteHosts} from '../engine/ports.ts';
 import type {Credential, HostAccess} from './access.ts';
@@ -19,6 +20,7 @@ export interface RemoteScripts {
   deep(nonce: string, request: DeepRequest, host: {readonly deviceFolder: string}): string;
   writes(nonce: string, pids: readonly number[]): string;
   owners(nonce: string, names: readonly OwnerName[]): string;
+  owned(nonce: string, owners: readonly StoppableOwner[]): string;
   signal(nonce: string, frameNonce: string, batch: SignalBatch, host: {readonly deviceFolder: string}): string;
 }
 
@@ -74,12 +76,14 @@ function makeRemoteHost(
 
     owners: (names) => look((nonce) => scripts.owners(nonce, names)),
 
+    owned: (owners) => look((nonce) => scripts.owned(nonce, owners)),
+
     signal(batch, onEvent) {
       if (access.act === null) return Promise.resolve(fail({reason: 'host-observe-only', host: access.name}));
       const nonce = newNonce();
       const frameNonce = newNonce();
       if (nonce === frameNonce) throw new Error('Internal error: the nonce in argv must not mark the answer');
-      const hostLimitMs = batch.watchMs + batch.verifyMs + limits.signalGraceMs;
+      const hostLimitMs = batch.watchMs + (batch.stop?.timeoutMs ?? 0) + batch.verifyMs + limits.signalGraceMs;
       const command: Command = {
         command: signalCommand(access, hostLimitMs, frameNonce),
         stdin: scripts.signal(nonce, frameNonce, batch, access),

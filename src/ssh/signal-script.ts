@@ -1,7 +1,9 @@
 /** The text of one signalling command: constant script files, then the batch as data words. */
 import {readFileSync} from 'node:fs';
-import type {ExpectedMemory, Order, SignalBatch} from '../domain/order.ts';
+import type {ExpectedMemory, Order, SignalBatch, StopOrder} from '../domain/order.ts';
 import type {ProcessIdentity} from '../domain/process.ts';
+import {RUN_SHAPE} from '../domain/stop-owner.ts';
+import {ownerWords} from './owned-script.ts';
 import {probeFunctions, probeWords, scriptText} from './probe-script.ts';
 import {quote} from './quote.ts';
 
@@ -23,10 +25,13 @@ export function signalScript(
     probeFunctions(),
     identity,
     ...['send', 'watch', 'memory', 'signal'].map(scriptText),
+    // Only where it is approved: any other command has no word that could stop an owner.
+    ...(batch.stop === null ? [] : ['cgroup', 'stop'].map(scriptText)),
     `IDENTITY_TEXT=${quote(identity)}`,
     `PIDFD_PERL=${quote(senderText('pidfd.pl'))}`,
     `PIDFD_PYTHON=${quote(senderText('pidfd.py'))}`,
     ...assignments(nonce, batch, host.deviceFolder),
+    ...stopAssignments(batch.stop),
     `signal_main ${probeWords(closing, host)} </dev/null`,
     'exit $?',
     `#${frameNonce}`,
@@ -55,6 +60,29 @@ function assignments(nonce: string, batch: SignalBatch, deviceFolder: string): r
     EXPECTED: batch.expected.map(expectedWord).join(' '),
   };
   return Object.entries(words).map(([name, value]) => `${name}=${quote(value)}`);
+}
+
+/** The names of owners hold characters that no other word does, so that each is checked by its own shape. */
+function stopAssignments(stop: StopOrder | null): readonly string[] {
+  if (stop === null) return [`STOP_KIND=''`];
+  const [kind = '', id = '', folder = ''] = ownerWords(stop);
+  if (!RUN_SHAPE.test(stop.run))
+    throw new Error(`Internal error: ${JSON.stringify(stop.run)} names no run of an owner`);
+  const words: Readonly<Record<string, string>> = {
+    STOP_KIND: kind,
+    STOP_ID: id,
+    STOP_FOLDER: folder,
+    STOP_RUN: stop.run,
+    STOP_SECONDS: count(Math.ceil(stop.graceMs / 1000)),
+    STOP_CENTI: centi(stop.timeoutMs),
+    STOP_MEMBERS: stop.members.map(memberWords).join(' '),
+  };
+  return Object.entries(words).map(([name, value]) => `${name}=${quote(value)}`);
+}
+
+function memberWords({identity, mustHold}: StopOrder['members'][number]): string {
+  const {pid, startTicks, uid, executable} = identity;
+  return [count(pid), word(startTicks), count(uid), word(executable), HOLD_WORD[mustHold]].join(' ');
 }
 
 /** How identity.sh spells what must still be held. */

@@ -2,13 +2,13 @@
 import {z} from 'zod';
 import type {Failure} from '../domain/failure.ts';
 import type {Note} from '../domain/later-look.ts';
-import type {Observation, OrderResult} from '../domain/order.ts';
+import type {Observation, OrderResult, StopResult} from '../domain/order.ts';
 import type {Outcome, OutcomeWord} from '../domain/outcome.ts';
 import type {Person} from '../domain/person.ts';
 import type {Plan} from '../domain/plan.ts';
 import type {MachineIdentity, ProcessIdentity} from '../domain/process.ts';
 import type {ReclaimRequest} from '../domain/request.ts';
-import type {Drift, RunEvent, RunPhase} from '../domain/run.ts';
+import type {Drift, RunEvent, RunPhase, StoppedOwner} from '../domain/run.ts';
 import type {Snapshot} from '../domain/snapshot.ts';
 import {type GrowingFile, NOTHING_WRITTEN, type Unread} from '../domain/writing.ts';
 
@@ -52,7 +52,7 @@ function complete(kept: Snapshot): Snapshot {
   return {...kept, holdings, deep: kept.deep ?? null};
 }
 
-/** Plans that were kept before targets had families, those who stay their evidence, all of them owners, and files a look. */
+/** Plans that were kept before targets had families, those who stay their evidence, all of them owners, files a look, and owners a stop. */
 function completePlan(kept: Plan): Plan {
   return {
     ...kept,
@@ -61,6 +61,9 @@ function completePlan(kept: Plan): Plan {
       family: target.family ?? {framework: null, rootPid: target.identity.pid},
       owners: target.owners ?? [],
     })),
+    stops: kept.stops ?? [],
+    noStops: kept.noStops ?? [],
+    owned: kept.owned ?? null,
     writing: kept.writing ?? NOTHING_WRITTEN,
     longestGraceMs: kept.longestGraceMs ?? kept.graceMs,
     kept: kept.kept.map((one) => ({...one, evidence: one.evidence ?? [], owners: one.owners ?? []})),
@@ -115,6 +118,25 @@ const orderResult = z.enum([
   'not-permitted',
   'failed',
 ]) satisfies z.ZodType<OrderResult>;
+
+const stopResult = z.enum([
+  'stopped',
+  'changed',
+  'other-machine',
+  'late',
+  'denied-by-host',
+  'refused-by-owner',
+  'not-permitted',
+  'failed',
+  'timed-out',
+]) satisfies z.ZodType<StopResult>;
+
+const stoppedOwner = z.looseObject({
+  kind: z.enum(['unit', 'docker', 'podman', 'slurm-job']),
+  id: z.string(),
+  name: z.string(),
+  run: z.string(),
+}) satisfies z.ZodType<StoppedOwner>;
 
 const outcomeWord = z.enum([
   'reclaimed',
@@ -222,6 +244,23 @@ const EVENTS: {readonly [K in RunEvent['kind']]: z.ZodType<Omit<Extract<RunEvent
     pid: z.number(),
     signal,
     result: orderResult,
+    detail: z.string(),
+    uptimeMs,
+  }),
+  'stop-intended': z.looseObject({
+    atMs,
+    rung: z.number(),
+    owner: stoppedOwner,
+    identities: z.array(identity),
+    machine,
+    notAfterUptimeMs: z.number(),
+    timeoutMs: z.number(),
+  }),
+  'stop-result': z.looseObject({
+    atMs,
+    rung: z.number(),
+    owner: stoppedOwner,
+    result: stopResult,
     detail: z.string(),
     uptimeMs,
   }),

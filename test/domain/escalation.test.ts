@@ -4,6 +4,7 @@ import {describe, expect, it} from 'vitest';
 import {
   KILL_WATCH_MS,
   type LadderState,
+  type LadderStop,
   type LadderTarget,
   type Move,
   nextMove,
@@ -34,6 +35,7 @@ function aLadder(targets: readonly LadderTarget[], change: Partial<LadderState> 
     longestGraceMs: LONGEST_MS,
     ranOnMs: 0,
     writing: null,
+    stops: [],
     ...change,
   };
 }
@@ -195,6 +197,85 @@ describe('a target that may be in the middle of a file', () => {
   });
 });
 
+describe('an owner that may be stopped', () => {
+  const members = [aRung({pid: 500, role: 'server'}), aRung({pid: 501, role: 'member'})];
+  const outside = aRung({pid: 600});
+  const owner = (change: Partial<LadderStop> = {}): LadderStop => ({
+    pids: [500, 501],
+    endsInKill: true,
+    tried: false,
+    ...change,
+  });
+  const stopOwner = (at = 0): Move => ({do: 'stop-owner', at, watchMs: KILL_WATCH_MS, last: false});
+  const terms = signal('SIGTERM', [500, 600], 5_000, false);
+
+  it.each<[string, readonly LadderTarget[], Partial<LadderState>, Move]>([
+    ['is stopped before anybody is signalled', [...members, outside], {stops: [owner()]}, stopOwner()],
+    ['is stopped once only', [...members, outside], {stops: [owner({tried: true})]}, terms],
+    ['comes after the one that was tried', [...members], {stops: [owner({tried: true}), owner()]}, stopOwner(1)],
+    [
+      'kills, and is no part of a go that ends at SIGTERM',
+      [...members, outside],
+      {stops: [owner()], choice: 'terminate-only'},
+      {...terms},
+    ],
+    [
+      'never kills, and is part of such a go',
+      members,
+      {stops: [owner({endsInKill: false})], choice: 'terminate-only'},
+      stopOwner(),
+    ],
+    [
+      'is left alone once a member had a signal',
+      [{...outside, pid: 500, attempts: ['SIGTERM']}, members[1] ?? outside],
+      {stops: [owner()], sinceTermMs: 5_100},
+      signal('SIGTERM', [501], GRACE_MS, false),
+    ],
+    [
+      'is left alone where a member may not be signalled',
+      [members[0] ?? outside, {...outside, pid: 501, excluded: true}],
+      {stops: [owner()]},
+      signal('SIGTERM', [500], GRACE_MS, false),
+    ],
+    [
+      'is stopped for the members that are left',
+      [members[0] ?? outside, {...outside, pid: 501, seen: 'gone'}],
+      {stops: [owner()]},
+      stopOwner(),
+    ],
+    ['is stopped for the rest of what was planned', [members[0] ?? outside], {stops: [owner()]}, stopOwner()],
+    [
+      'is left alone with nobody left in it',
+      [...members.map((one) => ({...one, seen: 'gone' as const})), outside],
+      {stops: [owner()]},
+      term600(GRACE_MS),
+    ],
+    ['is left alone with nobody left at all', [], {stops: [owner()]}, stop],
+  ])('%s', (_, targets, change, move) => {
+    expect(nextMove(aLadder(targets, change))).toEqual(move);
+  });
+
+  it.each<[string, Partial<LadderState>, Move]>([
+    ['is looked at first', {}, {do: 'look', pids: [500]}],
+    ['is stopped when nothing grows', {writing: new Set()}, stopOwner()],
+    ['waits while it writes', {writing: new Set([500])}, {do: 'watch', watchMs: WRITING_STEP_MS, last: false}],
+    ['waits no longer than the longest grace', {writing: new Set([500]), ranOnMs: 570_000}, stopOwner()],
+    ['does not wait for others', {writing: new Set([600])}, stopOwner()],
+  ])('whose member may write %s', (_, change, move) => {
+    const writing = members.map((one) => ({...one, mayWrite: one.pid === 500}));
+    expect(nextMove(aLadder([...writing, {...outside, mayWrite: true}], {stops: [owner()], ...change}))).toEqual(move);
+  });
+
+  it('that never kills waits for no file: neither does SIGTERM', () => {
+    const writing = members.map((one) => ({...one, mayWrite: true}));
+    expect(nextMove(aLadder(writing, {stops: [owner({endsInKill: false})]}))).toEqual(stopOwner());
+  });
+
+  function term600(watchMs: number): Move {
+    return signal('SIGTERM', [600], watchMs, false);
+  }
+});
+
 interface Fate {
   readonly seen: Observation;
   readonly excluded: boolean;
@@ -220,6 +301,9 @@ const walks = fc.record({
     {maxLength: 8},
   ),
   longestGraceMs: fc.nat(120_000),
+  owners: fc.array(fc.record({of: fc.subarray([0, 1, 2, 3, 4], {minLength: 1}), endsInKill: fc.boolean()}), {
+    maxLength: 3,
+  }),
   // What each look sees being written, by place among the targets; nothing any more after the last.
   looks: fc.array(fc.subarray([0, 1, 2, 3, 4]), {maxLength: 20}),
   // The part of a watch that really passed: a lost connection cuts it short.
@@ -228,55 +312,89 @@ const walks = fc.record({
 
 it('whatever comes of each signal: gently before hard, once each, nobody who is over or refused, and an end', () => {
   fc.assert(
-    fc.property(walks, ({choice, graceMs, longestGraceMs, memberDelayMs, targets: written, fates, looks, passed}) => {
-      let targets: readonly LadderTarget[] = written.map((one, at) => aRung({pid: 500 + at, ...one}));
-      let sinceTermMs = 0;
-      let ranOnFrom: number | null = null;
-      let nowMs = 0;
-      let looked = 0;
-      let writing: ReadonlySet<number> | null = null;
-      for (let step = 0; step < 120; step += 1) {
-        const ranOnMs = ranOnFrom === null ? 0 : nowMs - ranOnFrom;
-        const state = {targets, choice, graceMs, longestGraceMs, memberDelayMs, sinceTermMs, ranOnMs, writing};
-        const move = nextMove(state);
-        if (move.do === 'stop') return checkEnd(targets, choice);
-        if (move.do === 'look') {
-          expect(writing).toBeNull();
-          for (const pid of move.pids) expect(targets.find((one) => one.pid === pid)).toMatchObject({mayWrite: true});
-          writing = new Set((looks[looked] ?? []).map((at) => 500 + at));
-          looked += 1;
-          if (writing.size > 0) ranOnFrom ??= nowMs;
-          continue;
+    fc.property(
+      walks,
+      ({choice, graceMs, longestGraceMs, memberDelayMs, targets: written, owners, fates, looks, passed}) => {
+        let targets: readonly LadderTarget[] = written.map((one, at) => aRung({pid: 500 + at, ...one}));
+        let stops: readonly LadderStop[] = owners.map(({of, endsInKill}) => ({
+          pids: of.map((at) => 500 + at),
+          endsInKill,
+          tried: false,
+        }));
+        let sinceTermMs = 0;
+        let ranOnFrom: number | null = null;
+        let nowMs = 0;
+        let looked = 0;
+        let writing: ReadonlySet<number> | null = null;
+        for (let step = 0; step < 120; step += 1) {
+          const ranOnMs = ranOnFrom === null ? 0 : nowMs - ranOnFrom;
+          const state = {targets, stops, choice, graceMs, longestGraceMs, memberDelayMs, sinceTermMs, ranOnMs, writing};
+          const move = nextMove(state);
+          if (move.do === 'stop') return checkEnd(targets, choice);
+          if (move.do === 'look') {
+            expect(writing).toBeNull();
+            for (const pid of move.pids) expect(targets.find((one) => one.pid === pid)).toMatchObject({mayWrite: true});
+            writing = new Set((looks[looked] ?? []).map((at) => 500 + at));
+            looked += 1;
+            if (writing.size > 0) ranOnFrom ??= nowMs;
+            continue;
+          }
+          if (move.do === 'signal' && move.signal === 'SIGKILL') checkPatience(state, targets);
+          if (move.do === 'signal') expect(dueStops(state)).toEqual([]);
+          if (move.do === 'stop-owner') {
+            const asked = stops[move.at];
+            if (asked === undefined) throw new Error('stopped a stranger');
+            expect(dueStops(state)).toContain(asked);
+            if (asked.endsInKill)
+              checkPatience(
+                state,
+                targets.filter((one) => asked.pids.includes(one.pid)),
+              );
+            stops = stops.map((one) => (one === asked ? {...one, tried: true} : one));
+          }
+          writing = null;
+          if (move.do === 'signal') {
+            checkSignal(move, targets, choice);
+            if (move.signal === 'SIGKILL' && targets.some((one) => isLeft(one) && one.attempts.includes('SIGTERM')))
+              expect(sinceTermMs).toBeGreaterThanOrEqual(graceMs);
+            if (move.signal === 'SIGTERM') sinceTermMs = 0;
+            const {pids, signal: name} = move;
+            targets = targets.map((one) =>
+              pids.includes(one.pid) ? {...one, attempts: [...one.attempts, name]} : one,
+            );
+          }
+          const passedMs = Math.max(1, Math.ceil(move.watchMs * passed));
+          sinceTermMs += passedMs;
+          nowMs += passedMs;
+          targets = targets.map((one, at) => {
+            const fate = fates.find((each) => each.step === step && each.at === at)?.fate;
+            return fate === undefined || OVER.includes(one.seen)
+              ? one
+              : {...one, seen: fate.seen, excluded: one.excluded || fate.excluded};
+          });
         }
-        if (move.do === 'signal' && move.signal === 'SIGKILL') checkPatience(state);
-        writing = null;
-        if (move.do === 'signal') {
-          checkSignal(move, targets, choice);
-          if (move.signal === 'SIGKILL' && targets.some((one) => isLeft(one) && one.attempts.includes('SIGTERM')))
-            expect(sinceTermMs).toBeGreaterThanOrEqual(graceMs);
-          if (move.signal === 'SIGTERM') sinceTermMs = 0;
-          const {pids, signal: name} = move;
-          targets = targets.map((one) => (pids.includes(one.pid) ? {...one, attempts: [...one.attempts, name]} : one));
-        }
-        const passedMs = Math.max(1, Math.ceil(move.watchMs * passed));
-        sinceTermMs += passedMs;
-        nowMs += passedMs;
-        targets = targets.map((one, at) => {
-          const fate = fates.find((each) => each.step === step && each.at === at)?.fate;
-          return fate === undefined || OVER.includes(one.seen)
-            ? one
-            : {...one, seen: fate.seen, excluded: one.excluded || fate.excluded};
-        });
-      }
-      throw new Error('no end');
-    }),
+        throw new Error('no end');
+      },
+    ),
     {numRuns: 500},
   );
 });
 
+/** Untried, allowed by the go, every member may still be ended, none was signalled, and one is left. */
+function dueStops({stops, targets, choice}: LadderState): readonly LadderStop[] {
+  return stops.filter(({pids, endsInKill, tried}) => {
+    const members = targets.filter((one) => pids.includes(one.pid));
+    const isFree = members.every((one) => !one.excluded && one.attempts.length === 0);
+    return !tried && isFree && members.some(isLeft) && (choice === 'terminate-then-kill' || !endsInKill);
+  });
+}
+
 /** Nobody is killed unlooked at, nor in the middle of a file, while the grace may run on. */
-function checkPatience({targets, writing, longestGraceMs, graceMs, ranOnMs}: LadderState): void {
-  const mayWrite = targets.filter((one) => isLeft(one) && one.mayWrite && !one.attempts.includes('SIGKILL'));
+function checkPatience(
+  {writing, longestGraceMs, graceMs, ranOnMs}: LadderState,
+  doomed: readonly LadderTarget[],
+): void {
+  const mayWrite = doomed.filter((one) => isLeft(one) && one.mayWrite && !one.attempts.includes('SIGKILL'));
   if (mayWrite.length === 0 || longestGraceMs - graceMs <= ranOnMs) return;
   expect(writing).not.toBeNull();
   expect(mayWrite.filter((one) => writing?.has(one.pid))).toEqual([]);

@@ -41,6 +41,7 @@ async function stage(
         deep: never,
         writes: never,
         owners: never,
+        owned: never,
         signal: never,
       }),
       close: async () => undefined,

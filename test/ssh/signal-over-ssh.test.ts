@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, it} from 'vitest';
 import {parseSignal, parseSignalLine} from '../../src/domain/parse/signal-output.ts';
 import {deepScript} from '../../src/ssh/deep-script.ts';
+import {ownedScript} from '../../src/ssh/owned-script.ts';
 import {ownersScript} from '../../src/ssh/owners-script.ts';
 import {probeScript} from '../../src/ssh/probe-script.ts';
 import {makeRemoteHosts} from '../../src/ssh/remote-host.ts';
@@ -34,6 +35,7 @@ describe.skipIf(!HAS_SSHD || !has('python3'))(
           deep: deepScript,
           writes: writesScript,
           owners: ownersScript,
+          owned: ownedScript,
           signal: signalScript,
         },
         parseSignalLine,

@@ -276,6 +276,7 @@ export function batch(orders: readonly Order[], change: Partial<SignalBatch> = {
       pidNamespace: readlinkSync('/proc/self/ns/pid').replace(/\D/g, ''),
     },
     notAfterUptimeMs: uptimeMs() + 20_000,
+    stop: null,
     orders,
     watch: orders.map(({identity}) => identity),
     watchMs: 300,

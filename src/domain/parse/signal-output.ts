@@ -1,6 +1,6 @@
 /** What the signalling script said: one event a line, then, where it got so far, the sections of a closing probe. */
 import {fail, ok, type Result} from '../failure.ts';
-import type {Observation, OrderResult, SignalEvent, SignalReport} from '../order.ts';
+import type {Observation, OrderResult, SignalEvent, SignalReport, StopResult} from '../order.ts';
 import type {Signal} from '../signal.ts';
 import type {Snapshot} from '../snapshot.ts';
 import type {Transcript} from '../transcript.ts';
@@ -18,6 +18,17 @@ const ORDER_RESULTS: ReadonlySet<string> = new Set<OrderResult>([
   'not-permitted',
   'failed',
 ]);
+const STOP_RESULTS: ReadonlySet<string> = new Set<StopResult>([
+  'stopped',
+  'changed',
+  'other-machine',
+  'late',
+  'denied-by-host',
+  'refused-by-owner',
+  'not-permitted',
+  'failed',
+  'timed-out',
+]);
 const OBSERVATIONS: ReadonlySet<string> = new Set<Observation>(['alive', 'zombie', 'stuck', 'gone', 'replaced']);
 const SETTLED: ReadonlySet<string> = new Set(['expected', 'stalled', 'timed-out', 'unreadable']);
 
@@ -32,6 +43,8 @@ export function parseSignalLine(nonce: string, line: string): SignalEvent | null
   switch (kind) {
     case 'order':
       return order(words);
+    case 'stop':
+      return stop(words);
     case 'seen':
       return seen(words);
     case 'heartbeat':
@@ -87,6 +100,12 @@ function order(words: readonly string[]): SignalEvent | null {
   });
 }
 
+function stop(words: readonly string[]): SignalEvent | null {
+  const [result, uptime, detail] = words;
+  if (words.length !== 3 || !isStopResult(result) || detail === undefined) return null;
+  return timed(uptime, (uptimeMs) => ({kind: 'stop', result, detail: detail === '-' ? '' : detail, uptimeMs}));
+}
+
 function seen(words: readonly string[]): SignalEvent | null {
   const [pidText, observation, uptime] = words;
   const pid = digits(pidText);
@@ -126,6 +145,10 @@ function isSignal(word: string | undefined): word is Signal {
 
 function isOrderResult(word: string | undefined): word is OrderResult {
   return word !== undefined && ORDER_RESULTS.has(word);
+}
+
+function isStopResult(word: string | undefined): word is StopResult {
+  return word !== undefined && STOP_RESULTS.has(word);
 }
 
 function isObservation(word: string | undefined): word is Observation {

@@ -4,7 +4,7 @@ import type {Outcome} from '../../domain/outcome.ts';
 import type {Plan} from '../../domain/plan.ts';
 import {readinessOf} from '../../domain/readiness.ts';
 import type {Run} from '../../domain/run.ts';
-import {attemptsOf, outcomeOf, planOf, requestOf} from '../../domain/run-state.ts';
+import {hasTried, outcomeOf, planOf, requestOf} from '../../domain/run-state.ts';
 import {plural, span} from '../../report/amounts.ts';
 import {nextStep} from '../../report/next-step.ts';
 import {freeNow, readinessLines} from '../../report/readiness-lines.ts';
@@ -127,7 +127,7 @@ function closed(run: Run, outcome: Outcome, card: CardContext): readonly KnownBl
     ...(outcome.because === null ? [] : [failureText(outcome.because, 600)]),
     ...(outcome.word === 'dry-run' ? ['Nothing was changed; without dry-run this card would ask for a go.'] : []),
     ...(decided === null ? [] : [decided]),
-    ...(attemptsOf(run).length > 0 && outcome.gpus.length > 0 ? survivorLines(outcome) : []),
+    ...(hasTried(run) && outcome.gpus.length > 0 ? survivorLines(outcome) : []),
     ...startLines(run, outcome),
     ...laterLines(run),
     ...(card.progress === null ? [] : [mrkdwn(card.progress.line, 200)]),

@@ -1,10 +1,11 @@
 /** What the thread of a run says: one message for each new fact, none for events that are no news. */
 import {isNews} from '../../domain/later-look.ts';
 import type {Run, RunEvent} from '../../domain/run.ts';
-import {approvalOf, attemptsOf, outcomeOf, requestOf} from '../../domain/run-state.ts';
+import {approvalOf, hasTried, outcomeOf, requestOf} from '../../domain/run-state.ts';
 import {span} from '../../report/amounts.ts';
 import {beforeAfterTable, outcomeLines, outcomeTitle} from '../../report/before-after.ts';
 import {nextStep} from '../../report/next-step.ts';
+import {stopResultLine} from '../../report/owner-stop-words.ts';
 import {planEvidence, planGpuLines} from '../../report/plan-evidence.ts';
 import {noteLines} from '../../report/return-lines.ts';
 import {CHOICE_WORD} from '../../report/run-state-line.ts';
@@ -63,6 +64,8 @@ export function threadReplies(run: Run, event: RunEvent, thread: ThreadContext =
       const lines = rungLines(run, event);
       return lines.length === 0 ? [] : [lined(`Step ${event.rung}`, lines)];
     }
+    case 'stop-result':
+      return [lined(`Step ${event.rung}`, [stopResultLine(event)])];
     case 'still-writing':
       return [lined('kill -9 is due', stillWritingLines(event))];
     case 'link-lost':
@@ -75,6 +78,7 @@ export function threadReplies(run: Run, event: RunEvent, thread: ThreadContext =
     case 'requested':
     case 'surveyed':
     case 'signal-intended':
+    case 'stop-intended':
     case 'seen':
     case 'memory':
     case 'settled':
@@ -156,7 +160,7 @@ function drifted({drift}: EventOf<'rechecked'>): Message {
 function report(run: Run, {outcome, atMs}: EventOf<'closed'>): readonly Message[] {
   const told = outcome.word === 'dry-run' || outcome.word === 'nothing-to-do';
   const measured = outcome.gpus.length > 0 && !told;
-  const signalled = attemptsOf(run).length > 0;
+  const signalled = hasTried(run);
   // Left, expired, cancelled before a signal, a dry run: another reply has said all of it.
   if (!measured && !signalled && outcome.because === null) return [];
   const all = measured ? outcomeLines(run, outcome) : sentLines(run);

@@ -30,11 +30,13 @@ signal_main() {
   start_clock
   if ! same_machine; then
     refuse_all "$ORDERS" other-machine "$MACHINE_DETAIL"
+    [ -z "$STOP_KIND" ] || refuse_stop other-machine "$MACHINE_DETAIL"
     frame_close 0
     return 0
   fi
   own_pids
   SENT=none SEND_RC=0 watch_for=$WATCH_CENTI
+  [ -z "$STOP_KIND" ] || stop_owner
   [ -z "$ORDERS" ] || send_orders "$ORDERS"
   [ "$SENT" != no ] || watch_for=0
   if watch_targets "$watch_for"; then

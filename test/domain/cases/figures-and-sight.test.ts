@@ -217,6 +217,7 @@ describe('how long to wait', () => {
       sinceTermMs: 0,
       longestGraceMs: plan.longestGraceMs,
       ranOnMs: 0,
+      stops: [],
       writing: null,
     }) as const;
 

@@ -55,6 +55,7 @@ describe('a process that got its kill -9 and stays', () => {
       sinceTermMs: 10,
       longestGraceMs: 1,
       ranOnMs: 0,
+      stops: [],
       writing: null,
     } as const;
     expect(nextMove({...ladder, targets: [{...one, attempts: []}]})).toMatchObject({signal: 'SIGKILL'});

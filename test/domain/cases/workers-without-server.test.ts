@@ -98,6 +98,7 @@ describe('a server was killed and its workers went on', () => {
       memberDelayMs,
       longestGraceMs,
       ranOnMs: 0,
+      stops: [],
       writing: null,
     } as const;
     expect(nextMove({...ladder, sinceTermMs: graceMs})).toMatchObject({signal: 'SIGKILL', pids: [810, 811]});
