@@ -1,13 +1,23 @@
 /** What earlier looks saw: process names that outlive their processes, and the least memory a GPU was ever seen to use. */
+import {sql} from 'kysely';
 import type {HostName} from '../domain/host.ts';
 import type {Snapshot} from '../domain/snapshot.ts';
 import type {Reader} from './read-runs.ts';
 import {decodeSnapshot} from './run-codec.ts';
 import {StoreError} from './store-error.ts';
 
-const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+const KEPT_MS = 7 * 24 * HOUR_MS;
+/** Looks older than `afterMs` are thinned to the first one in each stretch of `toMs`: some 300 a host stay in 7 days. */
+const THINNED = [
+  {afterMs: HOUR_MS, toMs: HOUR_MS / 6},
+  {afterMs: 24 * HOUR_MS, toMs: HOUR_MS},
+];
 
-/** Keeps the look (the same one made deeper takes its place), and lets go of those that are more than 7 days older than it. */
+/**
+ * Keeps the look (the same one made deeper takes its place), lets go of those that are more than 7 days older than it, and
+ * thins those in between: a host may be looked at every minute, and each plan reads all that is kept of it.
+ */
 export async function keepLook({db}: Reader, snapshot: Snapshot): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await trx
@@ -26,6 +36,22 @@ export async function keepLook({db}: Reader, snapshot: Snapshot): Promise<void> 
       .deleteFrom('looks')
       .where('at_ms', '<', snapshot.takenAtMs - KEPT_MS)
       .execute();
+    for (const {afterMs, toMs} of THINNED) {
+      const old = trx
+        .selectFrom('looks')
+        .where('host', '=', snapshot.host)
+        .where('at_ms', '<', snapshot.takenAtMs - afterMs);
+      await trx
+        .deleteFrom('looks')
+        .where('host', '=', snapshot.host)
+        .where('at_ms', '<', snapshot.takenAtMs - afterMs)
+        .where(
+          'at_ms',
+          'not in',
+          old.select(({fn}) => fn.min('at_ms').as('first')).groupBy(['boot_id', sql`at_ms / ${sql.lit(toMs)}`]),
+        )
+        .execute();
+    }
   });
 }
 

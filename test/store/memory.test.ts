@@ -14,6 +14,17 @@ describe('what the store keeps beside runs', () => {
     expect(await store.looksAt(HOST, 'boot-2', 0)).toEqual([]);
   });
 
+  it('thins older looks to one in ten minutes, and then to one in an hour', async () => {
+    const store = await opened(storePath());
+    const minute = 60_000;
+    for (let at = 0; at <= 26 * 60; at += 5) await store.keepLook(snapshot(at * minute));
+    const minutes = (await store.looksAt(HOST, 'boot-1', 0)).map((look) => look.takenAtMs / minute);
+    const now = 26 * 60;
+    expect(minutes.filter((at) => at >= now - 60)).toHaveLength(13);
+    expect(minutes.filter((at) => at < now - 60 && at >= now - 24 * 60)).toHaveLength(23 * 6);
+    expect(minutes.filter((at) => at < now - 24 * 60)).toEqual([0, 60]);
+  });
+
   it('lets a baseline only fall', async () => {
     const store = await opened(storePath());
     for (const usedMiB of [5, 9, 3, 4]) await store.noteBaseline('GPU-a', usedMiB, 1);
