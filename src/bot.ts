@@ -13,6 +13,7 @@ import {type Logger, makeLogger} from './log.ts';
 import {failureSentence} from './report/failure-sentence.ts';
 import {keepLaterLooks} from './schedule/later-looks.ts';
 import {nextTimes} from './schedule/next-times.ts';
+import {makeReportTimes, type ReportTimes} from './schedule/report-times.ts';
 import {makeSlackBot, type SlackBot} from './slack/bot.ts';
 import {serveHealth} from './slack/health.ts';
 import {deepScript} from './ssh/deep-script.ts';
@@ -31,6 +32,8 @@ import {systemClock} from './system-clock.ts';
 const RECOVER_EVERY_MS = 5_000;
 /** Runs that the terminal closed are found so often. */
 const LOOKS_EVERY_MS = 5_000;
+/** Schedules that the terminal added are found so often, and what Slack did not take is tried again. */
+const REPORTS_EVERY_MS = 5_000;
 const FLUSH_EVERY_MS = 3_000;
 const DRAIN_MS = 20_000;
 /** As the manifest has it. */
@@ -98,7 +101,23 @@ async function work(config: Config, slack: SlackSettings, store: RunStore, logge
       onBug: (error, during) => ending.end(EXIT.internal, `${during} failed: ${textOf(error)}`),
     },
   );
-  const engine = engineFor({config, hosts, remote, store, clock, logger, bot});
+  const bare = engineFor({config, hosts, remote, store, clock, logger, bot});
+  const reports = makeReportTimes({
+    engine: bare,
+    teller: bot.reports,
+    clock,
+    log: logger,
+    everyMs: REPORTS_EVERY_MS,
+    over: ending.signal,
+  });
+  const engine: Engine = {
+    ...bare,
+    addSchedule: async (asked) => {
+      const added = await bare.addSchedule(asked);
+      reports.nudge();
+      return added;
+    },
+  };
   const health = slack.healthPort === null ? null : await serveHealth(slack.healthPort, bot.health);
   void repeat(clock, RECOVER_EVERY_MS, ending.signal, async () => {
     const recovered = await engine.recover();
@@ -111,6 +130,7 @@ async function work(config: Config, slack: SlackSettings, store: RunStore, logge
     everyMs: LOOKS_EVERY_MS,
     over: ending.signal,
   }).catch(ending.bug);
+  const reporting = keepReports(engine, config, reports, logger).catch(ending.bug);
   void repeat(clock, FLUSH_EVERY_MS, ending.signal, () => bot.flush()).catch(ending.bug);
   void bot
     .start(engine)
@@ -126,8 +146,16 @@ async function work(config: Config, slack: SlackSettings, store: RunStore, logge
   health?.close();
   await remote.close();
   await looking;
+  await reporting;
   ending.release();
   return code;
+}
+
+/** The policy file's schedules first: one that was taken out of it must not be due once more. */
+async function keepReports(engine: Engine, config: Config, reports: ReportTimes, logger: Logger): Promise<void> {
+  const kept = await engine.keepFileSchedules(config.schedules);
+  if (!kept.ok) logger.error({failure: kept.failure}, 'the schedules of the policy file could not be kept');
+  await reports.keep();
 }
 
 function engineFor(parts: {

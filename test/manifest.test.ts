@@ -46,7 +46,20 @@ describe('the Slack manifest', () => {
     const [command, ...more] = MANIFEST.features?.slash_commands ?? [];
     expect(more).toEqual([]);
     expect(read('src/bot.ts')).toContain(`COMMAND = '${command?.command}'`);
-    for (const verb of ['help', 'status', 'diagnose', 'reclaim', 'runs', 'show', 'cancel', 'pause', 'resume', 'hosts'])
+    for (const verb of [
+      'help',
+      'status',
+      'diagnose',
+      'reclaim',
+      'runs',
+      'show',
+      'cancel',
+      'pause',
+      'resume',
+      'hosts',
+      'report',
+      'schedules',
+    ])
       expect(command?.usage_hint).toContain(verb);
     expect(command?.should_escape).toBe(true);
   });

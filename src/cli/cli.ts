@@ -7,6 +7,8 @@ import type {ExitCode} from './exit-code.ts';
 import {help} from './help.ts';
 import {hosts, probe} from './hosts.ts';
 import {reclaim} from './reclaim.ts';
+import {report} from './report.ts';
+import {schedules} from './schedules.ts';
 import {runs, show} from './show.ts';
 import {status} from './status.ts';
 
@@ -32,6 +34,10 @@ export async function runCommand(line: CommandLine, context: CliContext): Promis
       return resume(context);
     case 'hosts':
       return hosts(context);
+    case 'report':
+      return report(context, line.words);
+    case 'schedules':
+      return schedules(context, line.words);
     case 'probe':
       return probe(context, line.words, line.out);
   }

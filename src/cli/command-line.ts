@@ -33,6 +33,8 @@ const WORDS: Readonly<Record<Verb, number>> = {
   resume: 0,
   hosts: 0,
   probe: Number.POSITIVE_INFINITY,
+  report: Number.POSITIVE_INFINITY,
+  schedules: 2,
 };
 
 export function readCommandLine(argv: readonly string[]): Result<CommandLine> {
@@ -54,7 +56,7 @@ export function readCommandLine(argv: readonly string[]): Result<CommandLine> {
     } else if (word === '--help' || word === '-h') words.unshift('help');
     else if (word.startsWith('--')) {
       const bare = word.slice(2);
-      if (!/^(dry-run|include-others|(gpus|match|user|pid|grace|reason)=.*)$/s.test(bare)) {
+      if (!/^(dry-run|include-others|quiet|loud|(gpus|match|user|pid|grace|reason|to|zone)=.*)$/s.test(bare)) {
         return fail({
           reason: 'argument-unknown',
           argument: word,

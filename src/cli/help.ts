@@ -11,6 +11,12 @@ export const USAGE = `gpu-reclaim looks first, shows a plan, asks a human, signa
   gpu-reclaim reclaim HOST [gpus=0-3] [match=vllm] [user=bo] [pid=4711]
                 [include-others] [grace=30s] [dry-run] [reason="…"]
                                      make a plan, show it, ask for a go
+  gpu-reclaim report [HOST…] [WHEN] [to=C0123456789] [zone=Europe/Berlin] [quiet|loud]
+                                     hosts as one table, the worst first; with a time the
+                                     Slack bot tells it: in 2h, tomorrow 07:30, every weekday
+                                     18:00, every 4h, cron "0 18 * * 1-5", when PID 12345
+                                     exits, when idle 20m
+  gpu-reclaim schedules [remove ID]  the reports that are to come
   gpu-reclaim runs                   what was done
   gpu-reclaim show RUN               one run, whole
   gpu-reclaim cancel RUN             stop it before its next signal

@@ -1,12 +1,15 @@
 /** What the program gets of its files and environment: complete, nothing optional left, every path absolute. */
 import type {Host, HostName} from '../domain/host.ts';
 import type {Policy} from '../domain/policy.ts';
+import type {NewSchedule} from '../domain/schedule.ts';
 import type {Secret} from '../secret.ts';
 
 export interface Config {
   /** In the order of the hosts file. */
   readonly hosts: ReadonlyMap<HostName, HostEntry>;
   readonly policy: Policy;
+  /** Reports that the policy file asks for, by the names that they have there. */
+  readonly schedules: ReadonlyMap<string, NewSchedule>;
   /** The store's file; its folder may not exist yet. */
   readonly databasePath: string;
   readonly logLevel: LogLevel;

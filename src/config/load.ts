@@ -9,8 +9,9 @@ import {passphraseNames, readHosts} from './hosts-file.ts';
 import {hostsFileSchema} from './hosts-schema.ts';
 import {listed, type Mistake} from './mistake.ts';
 import {policyOf} from './policy-file.ts';
-import {policyFileSchema} from './policy-schema.ts';
+import {policyFileSchema, type WrittenPolicy} from './policy-schema.ts';
 import {hostsMistakes, policyMistakes} from './rules.ts';
+import {schedulesOf} from './schedules.ts';
 import {readSlackSettings} from './slack-env.ts';
 import {readYamlFile} from './yaml-file.ts';
 
@@ -34,14 +35,25 @@ export function loadConfig(
   const hosts = loadHosts(env, settings.value);
   const policy = loadPolicy(settings.value);
   const slack = whom === 'bot' ? readSlackSettings(env) : {value: null, mistakes: []};
+  const schedules = schedulesOf(policy.value.schedules, hosts.value, settings.value.policyPath);
   const mistakes: readonly ConfigMistake[] = listed(
     [...settings.mistakes, ...slack.mistakes, ...hosts.mistakes, ...policy.mistakes],
-    [...hosts.ruleMistakes, ...policy.ruleMistakes],
+    // Without a hosts file that reads, every name in a schedule would be unknown.
+    [...hosts.ruleMistakes, ...policy.ruleMistakes, ...(hosts.mistakes.length === 0 ? schedules.mistakes : [])],
   );
   if (mistakes.length > 0) return fail({reason: 'config-bad', mistakes});
   const {databasePath, logLevel, hostsPath, policyPath} = settings.value;
   const byName = new Map<HostName, HostEntry>(hosts.value.map((entry) => [entry.host.name, entry]));
-  return ok({hosts: byName, policy: policy.value, databasePath, logLevel, hostsPath, policyPath, slack: slack.value});
+  return ok({
+    hosts: byName,
+    policy: policy.value.policy,
+    schedules: schedules.value,
+    databasePath,
+    logLevel,
+    hostsPath,
+    policyPath,
+    slack: slack.value,
+  });
 }
 
 function loadHosts(env: Env, settings: Settings): Part<readonly HostEntry[]> {
@@ -65,9 +77,14 @@ function loadHosts(env: Env, settings: Settings): Part<readonly HostEntry[]> {
   };
 }
 
-function loadPolicy(settings: Settings): Part<Policy> {
+interface LoadedPolicy {
+  readonly policy: Policy;
+  readonly schedules: WrittenPolicy['schedules'];
+}
+
+function loadPolicy(settings: Settings): Part<LoadedPolicy> {
   const file = settings.policyPath;
-  const builtIn = policyOf({});
+  const builtIn: LoadedPolicy = {policy: policyOf({}), schedules: undefined};
   const yaml = readYamlFile(file);
   if (yaml.absent) {
     const wayOut = `cp policy.example.yaml ${file}, or leave GPU_RECLAIM_POLICY unset for the built-in policy`;
@@ -77,5 +94,5 @@ function loadPolicy(settings: Settings): Part<Policy> {
   if (yaml.mistakes.length > 0) return {value: builtIn, mistakes: yaml.mistakes, ruleMistakes: []};
   const {value: written, mistakes} = checkWritten(policyFileSchema, yaml.value ?? {}, file);
   const policy = policyOf(written ?? {});
-  return {value: policy, mistakes, ruleMistakes: policyMistakes(policy, file)};
+  return {value: {policy, schedules: written?.schedules}, mistakes, ruleMistakes: policyMistakes(policy, file)};
 }

@@ -1,7 +1,10 @@
 /** The policy file as written: every key has a default, so an empty file, or none, is a right one. */
 import {z} from 'zod';
 import type {Approver} from '../domain/policy.ts';
-import {duration, flag, matching, strict, whole, word} from './words.ts';
+import {isRepeating} from '../domain/schedule.ts';
+import {readWhen} from '../domain/schedule-words.ts';
+import {readZone} from '../domain/zone.ts';
+import {duration, flag, matching, shortName, strict, whole, word} from './words.ts';
 
 const approver = word<Approver>((value) => (typeof value === 'string' ? approverOf(value) : null), {
   expected: 'os:LOGIN, slack:USER-ID or slack-group:GROUP-ID; Slack ids, since names can be taken by others',
@@ -43,6 +46,43 @@ const protectedEntry = strict({
   units: z.array(unit).optional(),
 });
 
+const repeating = word(
+  (value) => {
+    const read = typeof value === 'string' ? readWhen(wordsOf(value)) : null;
+    // Once is over after the first time, and would come again with each new file: that is for the command.
+    return read?.ok === true && read.value.zone === null && isRepeating(read.value.when) ? read.value.when : null;
+  },
+  {
+    expected: 'a time that comes again, without its zone: every weekday 18:00, every 4h, cron "0 18 * * 1-5"',
+    example: 'every weekday 18:00',
+  },
+);
+
+/** A cron pattern may stand in quotes or not. */
+function wordsOf(text: string): readonly string[] {
+  return text.replaceAll(/["']/g, ' ').trim().split(/\s+/);
+}
+
+const zone = word((value) => (typeof value === 'string' ? readZone(value) : null), {
+  expected: 'a time zone by its IANA name, since a time without one is nobody’s',
+  example: 'Europe/Berlin',
+});
+
+const channel = matching(/^[CG][A-Z0-9]{2,20}$/, {expected: 'a Slack channel id', example: 'C0123456789'});
+
+const hostWord = matching(/^[A-Za-z0-9*][A-Za-z0-9.*-]{0,62}$/, {
+  expected: 'a host, a group, a pattern such as gpu-1*, or all',
+  example: 'gpu-07',
+});
+
+const schedule = strict({
+  hosts: z.array(hostWord).min(1, 'names no host'),
+  when: repeating,
+  zone,
+  channel: channel.optional(),
+  quiet: flag.optional(),
+});
+
 export const policyFileSchema = strict({
   approvers: z.array(approver).optional(),
   selfGo: flag.optional(),
@@ -76,6 +116,7 @@ export const policyFileSchema = strict({
   }).optional(),
   workloads: z.record(named, z.array(literal)).optional(),
   protected: z.array(protectedEntry).optional(),
+  schedules: z.record(shortName, schedule).optional(),
 });
 
 export type WrittenPolicy = z.infer<typeof policyFileSchema>;

@@ -67,6 +67,9 @@ export interface Schedule {
   readonly createdAtMs: number;
 }
 
+/** What somebody asks for; the engine adds id and time. */
+export type NewSchedule = Omit<Schedule, 'id' | 'createdAtMs'>;
+
 /** The process that a `when PID exits` waits for, as the look at its creation saw it. */
 export interface PinnedProcess {
   readonly host: HostName;

@@ -18,6 +18,8 @@ export const VERBS = [
   'resume',
   'hosts',
   'probe',
+  'report',
+  'schedules',
 ] as const;
 export type Verb = (typeof VERBS)[number];
 

@@ -15,16 +15,19 @@ const EARLIER_SEEN = 100;
 
 export async function makeReport(
   deps: EngineDeps,
-  report: Report,
+  owed: Report,
   over?: AbortSignal,
 ): Promise<Result<FinishedReport | null>> {
   const {schedules} = deps.store;
-  const kept = await schedules.load(report.scheduleId);
+  const kept = await schedules.load(owed.scheduleId);
   if (kept === null) {
-    await schedules.end(report, 'undeliverable', null, deps.clock.now());
+    await schedules.end(owed, 'undeliverable', null, deps.clock.now());
     return ok(null);
   }
   const {schedule} = kept;
+  // The list that it was on may be older than its end.
+  const report = (await schedules.reportsOf(schedule.id, EARLIER_SEEN)).find((one) => one.dueAtMs === owed.dueAtMs);
+  if (report === undefined || (report.phase !== 'begun' && report.phase !== 'looked')) return ok(null);
   let look: FleetLook;
   if (report.seen === null) {
     look = await lookAtHosts(deps, schedule.hosts);

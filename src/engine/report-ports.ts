@@ -8,6 +8,7 @@ import type {Person} from '../domain/person.ts';
 import type {Change} from '../domain/report-changes.ts';
 import type {
   HostChoice,
+  NewSchedule,
   Report,
   ReportPhase,
   RollingMessage,
@@ -35,6 +36,8 @@ export interface KeptSchedule {
 }
 
 export interface ScheduleStore {
+  /** False if there is, or was, one of the same id: nothing is changed then. */
+  add(kept: Pick<KeptSchedule, 'schedule' | 'nextMs' | 'watch'>): Promise<boolean>;
   /** Replaces one of the same id, which then begins anew. */
   put(kept: Pick<KeptSchedule, 'schedule' | 'nextMs' | 'watch'>): Promise<void>;
   /** Those that are not removed, oldest first; also those that are over, for 7 days after their last report. */
@@ -69,9 +72,6 @@ export interface ScheduleStore {
   /** Ends a report, and keeps where it stands if that changed; done once. */
   end(report: Report, phase: ReportPhase, message: RollingMessage | null, atMs: number): Promise<void>;
 }
-
-/** What somebody asks for; the engine adds id and time. */
-export type NewSchedule = Omit<Schedule, 'id' | 'createdAtMs'>;
 
 export interface ShownSchedule extends KeptSchedule {
   /** The next three due times, epoch ms; fewer where no more come. */
@@ -136,7 +136,7 @@ export interface ReportVerbs {
   /** Looks whether what the schedule waits for has come; then its report is due at once. */
   checkWatch(id: ScheduleId): Promise<Result<null>>;
   /**
-   * Makes the looks of a report, if they are not kept yet. null: its schedule is gone, and it is ended. Once `over` is
+   * Makes the looks of a report, if they are not kept yet. null: it is over already, or ended since its schedule is gone. Once `over` is
    * aborted a look that fails is not kept: the report stays owed.
    */
   makeReport(report: Report, over?: AbortSignal): Promise<Result<FinishedReport | null>>;

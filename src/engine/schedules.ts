@@ -3,11 +3,19 @@ import {fail, ok, type Result} from '../domain/failure.ts';
 import {nearest} from '../domain/nearest.ts';
 import {type Person, personId} from '../domain/person.ts';
 import {titleOf} from '../domain/roles.ts';
-import {isRepeating, isWaiting, type Schedule, scheduleId, type Watch} from '../domain/schedule.ts';
+import {
+  isRepeating,
+  isWaiting,
+  type NewSchedule,
+  type Schedule,
+  type ScheduleId,
+  scheduleId,
+  type Watch,
+} from '../domain/schedule.ts';
 import {whenPhrase} from '../domain/schedule-phrase.ts';
 import {pin} from '../domain/watch.ts';
 import type {EngineDeps} from './deps.ts';
-import type {KeptSchedule, NewSchedule, ShownSchedule} from './report-ports.ts';
+import type {KeptSchedule, ShownSchedule} from './report-ports.ts';
 import {survey} from './survey.ts';
 
 const MOST_SCHEDULES = 200;
@@ -23,12 +31,15 @@ export async function addSchedule(deps: EngineDeps, asked: NewSchedule): Promise
   const all = await deps.store.schedules.all(nowMs);
   if (all.filter((kept) => kept.nextMs !== null).length >= MOST_SCHEDULES)
     return fail({reason: 'too-many-schedules', limit: MOST_SCHEDULES});
-  const schedule: Schedule = {...asked, id: scheduleId(`s${deps.newRunId().slice(0, 5)}`), createdAtMs: nowMs};
-  const begun = await begin(deps, schedule);
+  const newId = (): ScheduleId => scheduleId(`s${deps.newRunId().slice(0, 5)}`);
+  const begun = await begin(deps, {...asked, id: newId(), createdAtMs: nowMs});
   if (!begun.ok) return begun;
-  await deps.store.schedules.put(begun.value);
+  let kept = begun.value;
+  // Short enough to be typed, so that two may meet.
+  while (!(await deps.store.schedules.add(kept))) kept = {...kept, schedule: {...kept.schedule, id: newId()}};
+  const {schedule} = kept;
   deps.log.info({schedule: schedule.id, by: schedule.by, when: schedule.when}, 'a schedule was added');
-  return ok(shown(deps, {...begun.value, message: null}, null, schedule.createdAtMs));
+  return ok(shown(deps, {...kept, message: null}, null, schedule.createdAtMs));
 }
 
 /** Its first due time, or what it waits for; refused where neither comes. */

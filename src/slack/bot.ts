@@ -4,6 +4,7 @@ import type {Host, HostName} from '../domain/host.ts';
 import type {Policy} from '../domain/policy.ts';
 import type {Run, RunId} from '../domain/run.ts';
 import type {Announcer, Clock, Engine, Log, RunStore} from '../engine/ports.ts';
+import type {ReportTeller} from '../engine/report-ports.ts';
 import type {Secret} from '../secret.ts';
 import {troubleOf} from './api-errors.ts';
 import {boltLogger} from './bolt-logger.ts';
@@ -19,7 +20,9 @@ import {makeNames} from './names.ts';
 import {makePeople} from './people.ts';
 import {editWith, makePoster} from './poster.ts';
 import {makeProgressEditor} from './progress-editor.ts';
+import {makeReportTeller} from './reports.ts';
 import {makeWork} from './work.ts';
+import {makeZones} from './zones.ts';
 
 export interface SlackOptions {
   readonly botToken: Secret;
@@ -47,6 +50,8 @@ export interface SlackDeps {
 export interface SlackBot {
   /** For the engine that is then handed to `start`. */
   readonly announcer: Announcer;
+  /** Tells reports that are finished. */
+  readonly reports: ReportTeller;
   /** Resolves when connected; Slack being down is waited out. */
   start(engine: Engine): Promise<void>;
   /** Posts what is owed; to be called every few seconds. */
@@ -73,9 +78,10 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
   };
   let team = '';
   const names = makeNames({client: clients.deliver, hosts: deps.hosts.values(), log});
+  const poster = makePoster({client: clients.deliver, log, dress: names.dress});
   const delivery: Delivery = makeDelivery({
     store,
-    poster: makePoster({client: clients.deliver, log, dress: names.dress}),
+    poster,
     editProgress: (card, message) => editWith(clients.progress, card, names.dress(message)),
     editor,
     clock,
@@ -161,6 +167,14 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
   const agoMs = (ticks: number | null): number | null => (ticks === null ? null : Math.round(clock.ticks() - ticks));
   return {
     announcer: delivery,
+    reports: makeReportTeller({
+      poster,
+      clock,
+      log,
+      command: options.command,
+      channel: options.channels[0],
+      team: () => team,
+    }),
     start: async (engine) => {
       const desk: Desk = {
         engine,
@@ -173,6 +187,7 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
         delivery,
         people: makePeople({client: clients.deliver, policy, clock, log}),
         names,
+        zones: makeZones({client: clients.deliver, log}),
         work,
         command: options.command,
         channels: options.channels,

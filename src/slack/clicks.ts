@@ -14,9 +14,10 @@ import {writeMetadata} from './form-metadata.ts';
 import {openForm} from './forms.ts';
 import {refusal, refuseHere, shortId, unknownRun} from './gate.ts';
 import {go} from './go.ts';
-import {ACTION, readButtonValue, readProposeValue} from './ids.ts';
+import {ACTION, readButtonValue, readProposeValue, readScheduleValue} from './ids.ts';
 import type {Identified} from './people.ts';
 import {askForPlan} from './reclaim.ts';
+import {removed} from './reports-asked.ts';
 
 export interface Click {
   readonly actionId: string;
@@ -29,6 +30,8 @@ export async function onClick(desk: Desk, asker: Asker, click: Click): Promise<v
   const refused = refuseHere(desk, asker, false);
   if (refused !== null) return answer(desk, asker, refused);
   if (click.actionId === ACTION.propose) return propose(desk, asker, readProposeValue(click.value) ?? '');
+  if (click.actionId === ACTION.removeSchedule)
+    return removeSchedule(desk, asker, readScheduleValue(click.value) ?? '');
   const value = readButtonValue(click.value);
   const run = value === null ? null : await desk.store.load(value.runId);
   if (value === null || run === null) return answer(desk, asker, unknownRun());
@@ -80,6 +83,13 @@ async function propose(desk: Desk, asker: Asker, name: string): Promise<void> {
     requester: who.person,
   };
   return askForPlan(desk, asker, who, request);
+}
+
+/** Anyone may: it only looks. */
+async function removeSchedule(desk: Desk, asker: Asker, id: string): Promise<void> {
+  const who = await desk.people.identify(asker.user, asker.team);
+  const done = removed(await desk.engine.removeSchedule(id, who.person));
+  return answer(desk, asker, done.ok ? done.value : failureMessage(done.failure));
 }
 
 /** Anyone may stop. */

@@ -14,6 +14,7 @@ import {refusal, refuseHere, shortId} from './gate.ts';
 import {approverMentions} from './mentions.ts';
 import type {Identified} from './people.ts';
 import {askForPlan} from './reclaim.ts';
+import {askForReport, schedulesAsked} from './reports-asked.ts';
 import {wordsOf} from './typed-text.ts';
 
 /** So long a person waits without a word. */
@@ -102,6 +103,10 @@ async function tell(
       );
     case 'resume':
       return resume(desk, who);
+    case 'report':
+      return askForReport(desk, asker, who, words);
+    case 'schedules':
+      return schedulesAsked(desk, who, words);
     case 'hosts':
       return ok(hostsMessage([...desk.hosts.values()]));
   }

@@ -9,6 +9,7 @@ import type {Delivery} from './delivery.ts';
 import type {Names} from './names.ts';
 import type {People} from './people.ts';
 import type {Work} from './work.ts';
+import type {Zones} from './zones.ts';
 
 export interface Desk {
   readonly engine: Engine;
@@ -21,6 +22,7 @@ export interface Desk {
   readonly delivery: Delivery;
   readonly people: People;
   readonly names: Names;
+  readonly zones: Zones;
   readonly work: Work;
   /** The slash command, e.g. `/gpu`. */
   readonly command: string;

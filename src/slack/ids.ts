@@ -11,6 +11,8 @@ export const ACTION = {
   stopLooking: 'stop_looking',
   /** Value: a host name. Only opens a card. */
   propose: 'propose',
+  /** Value: a schedule's id. */
+  removeSchedule: 'remove_schedule',
 } as const;
 
 export type ActionId = (typeof ACTION)[keyof typeof ACTION];
@@ -52,4 +54,15 @@ export function proposeValue(host: string): string {
 export function readProposeValue(text: string | undefined): string | null {
   const [, host] = /^host:(\S{1,255})$/.exec(text ?? '') ?? [];
   return host ?? null;
+}
+
+/** "Remove" on a schedule carries its id. */
+export function scheduleValue(id: string): string {
+  return `schedule:${id}`;
+}
+
+/** The id as it was carried; null for any other value. */
+export function readScheduleValue(text: string | undefined): string | null {
+  const [, id] = /^schedule:(\S{1,255})$/.exec(text ?? '') ?? [];
+  return id ?? null;
 }

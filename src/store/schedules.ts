@@ -6,7 +6,7 @@ import type {KeptSchedule, ScheduleStore} from '../engine/report-ports.ts';
 import type {Reader} from './read-runs.ts';
 import {decodeHosts, decodeMessage, decodeSchedule, decodeWatch, decodeWhy} from './schedule-codec.ts';
 import type {ReportRow, ScheduleRow, Schema} from './schema.ts';
-import {StoreError} from './store-error.ts';
+import {isUniqueViolation, StoreError} from './store-error.ts';
 
 /** One that is over is still listed for so long. */
 const LISTED_MS = 7 * 86_400_000;
@@ -16,18 +16,17 @@ const KEPT_REPORTS = 100;
 export function makeScheduleStore(reader: Reader): ScheduleStore {
   const {db} = reader;
   return {
-    put: async ({schedule, nextMs, watch}) => {
-      const values = {
-        id: schedule.id,
-        created_at_ms: schedule.createdAtMs,
-        body: JSON.stringify(schedule),
-        next_ms: nextMs,
-        watch: watch === null ? null : JSON.stringify(watch),
-        message: null,
-        over_at_ms: null,
-        removed_by: null,
-        removed_at_ms: null,
-      };
+    add: async (kept) => {
+      try {
+        await db.transaction().execute((trx) => trx.insertInto('schedules').values(rowOf(kept)).execute());
+        return true;
+      } catch (error) {
+        if (isUniqueViolation(error)) return false;
+        throw error;
+      }
+    },
+    put: async (kept) => {
+      const values = rowOf(kept);
       await db.transaction().execute((trx) =>
         trx
           .insertInto('schedules')
@@ -200,6 +199,20 @@ async function forgetOld(trx: Transaction<Schema>, id: ScheduleId): Promise<void
     .where('due_at_ms', '<=', oldest.due_at_ms)
     .where('phase', 'not in', ['begun', 'looked'])
     .execute();
+}
+
+function rowOf({schedule, nextMs, watch}: Pick<KeptSchedule, 'schedule' | 'nextMs' | 'watch'>): ScheduleRow {
+  return {
+    id: schedule.id,
+    created_at_ms: schedule.createdAtMs,
+    body: JSON.stringify(schedule),
+    next_ms: nextMs,
+    watch: watch === null ? null : JSON.stringify(watch),
+    message: null,
+    over_at_ms: null,
+    removed_by: null,
+    removed_at_ms: null,
+  };
 }
 
 function keptOf(reader: Reader, row: ScheduleRow): KeptSchedule {

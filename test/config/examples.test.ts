@@ -124,7 +124,15 @@ function writtenPaths(value: unknown, at = ''): readonly string[] {
   });
 }
 
-const MAPS = ['hosts', 'workloads', 'defaults.people', 'hosts.*.people', 'hosts.*.labels', 'hosts.*.links'];
+const MAPS = [
+  'hosts',
+  'schedules',
+  'workloads',
+  'defaults.people',
+  'hosts.*.people',
+  'hosts.*.labels',
+  'hosts.*.links',
+];
 
 interface Definition {
   readonly type: string;

@@ -154,6 +154,12 @@ describe('help', () => {
          [include-others] [grace=30s]
          [dry-run] [reason="…"]
          a plan that asks for a go
+      /gpu report [HOST…] [WHEN]
+         now, in 2h, every weekday 18:00,
+         when PID 12345 exits, when idle 20m
+         [to=#channel] [zone=…] [quiet|loud]
+      /gpu schedules [remove ID]
+         the reports that are to come
       /gpu runs · show RUN · cancel RUN
          what was done; stop one
       /gpu pause · resume

@@ -2,15 +2,17 @@
 import {createHash, randomBytes} from 'node:crypto';
 import {onTestFinished} from 'vitest';
 import {ok} from '../../src/domain/failure.ts';
+import {hostName} from '../../src/domain/host.ts';
 import type {Policy} from '../../src/domain/policy.ts';
 import {type RunId, runId} from '../../src/domain/run.ts';
 import {bareOutcome, close, commit} from '../../src/engine/commit.ts';
 import type {EngineDeps} from '../../src/engine/deps.ts';
 import {makeEngine} from '../../src/engine/engine.ts';
-import type {Clock, Engine, RunStore} from '../../src/engine/ports.ts';
+import type {Clock, Engine, RemoteHosts, RunStore} from '../../src/engine/ports.ts';
 import {makeTurns} from '../../src/engine/turns.ts';
 import {type LocalSlack, type LocalSlackOptions, startLocalSlack} from '../../src/playground/slack/local-slack.ts';
 import {nextTimes} from '../../src/schedule/next-times.ts';
+import {makeReportTimes} from '../../src/schedule/report-times.ts';
 import {Secret} from '../../src/secret.ts';
 import {makeSlackBot, type SlackBot} from '../../src/slack/bot.ts';
 import {isOwnerAlive, ownLeaseOwner} from '../../src/store/lease-owner.ts';
@@ -63,6 +65,10 @@ export interface RigOptions extends LocalSlackOptions {
   readonly connected?: boolean;
   /** The channel that the bot is told to work in: the first unless said. */
   readonly allowed?: (slack: LocalSlack) => string | undefined;
+  /** Names of hosts, if not the one. */
+  readonly hosts?: readonly string[];
+  /** Who answers the looks of scheduled reports: nobody unless said. */
+  readonly remote?: RemoteHosts;
 }
 
 export async function startRig(options: RigOptions = {}): Promise<Rig> {
@@ -71,6 +77,8 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
   const path = storePath();
   const store = await opened(path);
   const {approver, requester} = slack.users;
+  const names = options.hosts?.map(hostName) ?? [HOST];
+  const hosts = new Map(names.map((name) => [name, aHost({name})]));
   const policy = aPolicy({
     approvers: [
       {kind: 'slack-user', id: approver.id},
@@ -99,7 +107,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       },
       {
         store,
-        hosts: new Map([[HOST, aHost()]]),
+        hosts,
         policy,
         clock,
         log: {info: note, warn: note, error: note},
@@ -109,8 +117,8 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     );
     const engine = scripted({
       turns: makeTurns(clock),
-      hosts: new Map([[HOST, aHost()]]),
-      remote: {
+      hosts,
+      remote: options.remote ?? {
         host: () => {
           throw new Error('Internal error: no host is asked in these tests');
         },
@@ -128,6 +136,15 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       owner: ownLeaseOwner('bot', 'test'),
     });
     const over = new AbortController();
+    const reports = makeReportTimes({
+      engine,
+      teller: bot.reports,
+      clock,
+      log: {info: note, warn: note, error: note},
+      everyMs: 150,
+      over: over.signal,
+    });
+    const reporting = reports.keep();
     const pulse = (async () => {
       while (!over.signal.aborted) {
         await bot.flush();
@@ -141,6 +158,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
         over.abort();
         await bot.stop(drainMs);
         await pulse;
+        await reporting;
       },
     };
   };

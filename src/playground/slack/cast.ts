@@ -21,6 +21,8 @@ export interface Workspace {
   };
   readonly channels: {readonly [name: string]: Named};
   readonly groups: readonly SlackGroup[];
+  /** What every profile gives as its time zone. */
+  readonly zone: string;
   readonly botToken: string;
   readonly appToken: string;
 }
@@ -40,6 +42,8 @@ export interface WorkspaceOptions {
   readonly channels?: readonly string[];
   /** Group name -> roles of its members. */
   readonly groups?: Readonly<Record<string, readonly string[]>>;
+  /** Time zone of everybody: Europe/Berlin. */
+  readonly zone?: string;
 }
 
 export function workspaceOf(options: WorkspaceOptions): Workspace {
@@ -67,6 +71,7 @@ export function workspaceOf(options: WorkspaceOptions): Workspace {
       name,
       users: roles.map((role) => person(role).id),
     })),
+    zone: options.zone ?? 'Europe/Berlin',
     botToken: 'xoxb-local-bot',
     appToken: 'xapp-local-app',
   };

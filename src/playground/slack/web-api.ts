@@ -47,6 +47,9 @@ export function openWebApi(deps: {
     const args = await completed(method, given, keeper);
     const answer = await keeper.call(method, args, botToken);
     if (!answer.ok) return answer;
+    // emulate's profiles have no time zone.
+    if (method === 'users.info' && isObject(answer['user']))
+      return {...answer, user: {...answer['user'], tz: workspace.zone}};
     const channel = String(answer['channel'] ?? args['channel'] ?? '');
     const whole = isObject(answer['message']) ? {...answer, message: marked(channel, answer['message'])} : answer;
     tell(method, args, whole, channel);
