@@ -42,7 +42,7 @@ describe.each(GUIDES)('%s', (guide) => {
   const text = read(guide);
 
   it('names only scripts that package.json has', () => {
-    const asked = [...text.matchAll(/\bnpm (?:run ([a-z][a-z:]*)|(test|start)\b)/g)].map(
+    const asked = [...text.matchAll(/\bnpm (?:run ([a-z][a-z0-9:]*)|(test|start)\b)/g)].map(
       (hit) => hit[1] ?? hit[2] ?? '',
     );
     expect(asked.filter((name) => !(name in scripts))).toEqual([]);
