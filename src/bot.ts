@@ -21,6 +21,7 @@ import {ownedScript} from './ssh/owned-script.ts';
 import {ownersScript} from './ssh/owners-script.ts';
 import {probeScript} from './ssh/probe-script.ts';
 import {makeRemoteHosts} from './ssh/remote-host.ts';
+import {settingsScript} from './ssh/settings-script.ts';
 import {signalScript} from './ssh/signal-script.ts';
 import {writesScript} from './ssh/writes-script.ts';
 import {takeInstanceLock} from './store/instance-lock.ts';
@@ -34,6 +35,8 @@ const RECOVER_EVERY_MS = 5_000;
 const LOOKS_EVERY_MS = 5_000;
 /** Schedules that the terminal added are found so often, and what Slack did not take is tried again. */
 const REPORTS_EVERY_MS = 5_000;
+/** How long a report that is being told may hold up the end. */
+const REPORTS_END_MS = 5_000;
 const FLUSH_EVERY_MS = 3_000;
 const DRAIN_MS = 20_000;
 /** As the manifest has it. */
@@ -84,6 +87,7 @@ async function work(config: Config, slack: SlackSettings, store: RunStore, logge
       writes: writesScript,
       owners: ownersScript,
       owned: ownedScript,
+      settings: settingsScript,
       signal: signalScript,
     },
     parseSignalLine,
@@ -146,7 +150,8 @@ async function work(config: Config, slack: SlackSettings, store: RunStore, logge
   health?.close();
   await remote.close();
   await looking;
-  await reporting;
+  // A message that Slack is slow to take stays owed: the next start tells it.
+  await Promise.race([reporting, clock.wait(REPORTS_END_MS)]);
   ending.release();
   return code;
 }

@@ -14,8 +14,8 @@ export async function schedules(context: CliContext, words: readonly string[]): 
     return refuse(context, {reason: 'argument-unknown', argument: more[0] ?? verb, nearest: ['remove']});
   const removed = await context.engine.removeSchedule(id, context.person);
   if (!removed.ok) return refuse(context, removed.failure);
-  if (context.json) printJson(context, {ok: true, removed: removed.value.id});
-  else context.terminal.print(`Schedule ${removed.value.id} is removed: no report comes of it any more.`);
+  if (context.json) printJson(context, {ok: true, removed: removed.value.schedule.id});
+  else context.terminal.print(`Schedule ${removed.value.schedule.id} is removed: no report comes of it any more.`);
   return EXIT.done;
 }
 

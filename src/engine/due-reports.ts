@@ -9,7 +9,7 @@ import type {KeptSchedule} from './report-ports.ts';
 import {survey} from './survey.ts';
 
 /** A report that is begun later than this, ms, is late, whatever kept us. */
-const LATE_MS = 60_000;
+export const LATE_MS = 60_000;
 const OWED_AT_ONCE = 50;
 /** Missed due times are counted up to here. */
 const MOST_MISSED = 10_000;

@@ -6,6 +6,7 @@ import type {HostReport} from '../domain/host-report.ts';
 import {changesBetween} from '../domain/report-changes.ts';
 import type {Report} from '../domain/schedule.ts';
 import type {EngineDeps} from './deps.ts';
+import {LATE_MS} from './due-reports.ts';
 import {lookAtHosts} from './look-at-hosts.ts';
 import type {FinishedReport, FleetLook, Telling} from './report-ports.ts';
 import {diagnoseWithMemory} from './survey.ts';
@@ -26,8 +27,11 @@ export async function makeReport(
   }
   const {schedule} = kept;
   // The list that it was on may be older than its end.
-  const report = (await schedules.reportsOf(schedule.id, EARLIER_SEEN)).find((one) => one.dueAtMs === owed.dueAtMs);
-  if (report === undefined || (report.phase !== 'begun' && report.phase !== 'looked')) return ok(null);
+  const stored = (await schedules.reportsOf(schedule.id, EARLIER_SEEN)).find((one) => one.dueAtMs === owed.dueAtMs);
+  if (stored === undefined || (stored.phase !== 'begun' && stored.phase !== 'looked')) return ok(null);
+  // One that died with its bot is looked at now, whenever it was begun.
+  const late = stored.late || (stored.seen === null && deps.clock.now() - stored.dueAtMs > LATE_MS);
+  const report = {...stored, late};
   let look: FleetLook;
   if (report.seen === null) {
     look = await lookAtHosts(deps, schedule.hosts);

@@ -68,6 +68,7 @@ export interface ScheduleStore {
   owed(limit: number): Promise<readonly Report[]>;
   /** Newest first. */
   reportsOf(id: ScheduleId, limit: number): Promise<readonly Report[]>;
+  /** Keeps what was seen, and whether it came late. */
   keepSeen(report: Report, seen: readonly HostReport[]): Promise<void>;
   /** Ends a report, and keeps where it stands if that changed; done once. */
   end(report: Report, phase: ReportPhase, message: RollingMessage | null, atMs: number): Promise<void>;
@@ -119,7 +120,7 @@ export interface ReportVerbs {
   addSchedule(asked: NewSchedule): Promise<Result<ShownSchedule>>;
   schedules(): Promise<Result<readonly ShownSchedule[]>>;
   /** By its id, or a beginning of it that fits one only. Anybody may; those of the policy file stay. */
-  removeSchedule(given: string, person: Person): Promise<Result<Schedule>>;
+  removeSchedule(given: string, person: Person): Promise<Result<KeptSchedule>>;
   /** Makes the stored schedules of the policy file those that it has now; an unchanged one goes on where it was. */
   keepFileSchedules(named: ReadonlyMap<string, NewSchedule>): Promise<Result<null>>;
   /**

@@ -77,11 +77,14 @@ export async function listSchedules(deps: EngineDeps): Promise<Result<readonly S
   const nowMs = deps.clock.now();
   const all = await deps.store.schedules.all(nowMs);
   const last = await Promise.all(all.map(({schedule}) => deps.store.schedules.reportsOf(schedule.id, 1)));
-  return ok(all.map((kept, nth) => shown(deps, kept, last[nth]?.[0] ?? null, nowMs)));
+  const listed = all.map((kept, nth) => shown(deps, kept, last[nth]?.[0] ?? null, nowMs));
+  // One that is over and told is history; one whose end nobody heard is not.
+  return ok(listed.filter((one) => one.nextMs !== null || (one.last !== null && one.last.phase !== 'told')));
 }
 
-export async function removeSchedule(deps: EngineDeps, given: string, person: Person): Promise<Result<Schedule>> {
-  const all = (await deps.store.schedules.all(deps.clock.now())).map(({schedule}) => schedule);
+export async function removeSchedule(deps: EngineDeps, given: string, person: Person): Promise<Result<KeptSchedule>> {
+  const kept = await deps.store.schedules.all(deps.clock.now());
+  const all = kept.map(({schedule}) => schedule);
   const wanted = given.toLowerCase();
   const named = all.filter(({id}) => id.toLowerCase() === wanted || id.toLowerCase() === FROM_FILE + wanted);
   const fits = named.length > 0 || wanted === '' ? named : all.filter(({id}) => id.toLowerCase().startsWith(wanted));
@@ -100,7 +103,9 @@ export async function removeSchedule(deps: EngineDeps, given: string, person: Pe
   const removed = await deps.store.schedules.remove(found.id, personId(person), deps.clock.now());
   if (!removed) return fail({reason: 'schedule-unknown', given, nearest: []});
   deps.log.info({schedule: found.id, by: personId(person)}, 'a schedule was removed');
-  return ok(found);
+  const removedOne = kept.find(({schedule}) => schedule.id === found.id);
+  if (removedOne === undefined) throw new Error(`Internal error: schedule ${found.id} was listed and is not kept`);
+  return ok(removedOne);
 }
 
 export async function keepFileSchedules(

@@ -17,7 +17,7 @@ import {go} from './go.ts';
 import {ACTION, readButtonValue, readProposeValue, readScheduleValue} from './ids.ts';
 import type {Identified} from './people.ts';
 import {askForPlan} from './reclaim.ts';
-import {removed} from './reports-asked.ts';
+import {removeSchedule} from './reports-asked.ts';
 
 export interface Click {
   readonly actionId: string;
@@ -31,7 +31,7 @@ export async function onClick(desk: Desk, asker: Asker, click: Click): Promise<v
   if (refused !== null) return answer(desk, asker, refused);
   if (click.actionId === ACTION.propose) return propose(desk, asker, readProposeValue(click.value) ?? '');
   if (click.actionId === ACTION.removeSchedule)
-    return removeSchedule(desk, asker, readScheduleValue(click.value) ?? '');
+    return removeByButton(desk, asker, readScheduleValue(click.value) ?? '');
   const value = readButtonValue(click.value);
   const run = value === null ? null : await desk.store.load(value.runId);
   if (value === null || run === null) return answer(desk, asker, unknownRun());
@@ -86,9 +86,9 @@ async function propose(desk: Desk, asker: Asker, name: string): Promise<void> {
 }
 
 /** Anyone may: it only looks. */
-async function removeSchedule(desk: Desk, asker: Asker, id: string): Promise<void> {
+async function removeByButton(desk: Desk, asker: Asker, id: string): Promise<void> {
   const who = await desk.people.identify(asker.user, asker.team);
-  const done = removed(await desk.engine.removeSchedule(id, who.person));
+  const done = await removeSchedule(desk, who, id);
   return answer(desk, asker, done.ok ? done.value : failureMessage(done.failure));
 }
 

@@ -2,9 +2,10 @@
 import {fail, ok, type Result} from '../domain/failure.ts';
 import {personId} from '../domain/person.ts';
 import {readReport} from '../domain/report-words.ts';
-import type {Schedule} from '../domain/schedule.ts';
+import {troubleOf} from './api-errors.ts';
 import {sentence} from './blocks/answers.ts';
 import type {Message} from './blocks/message.ts';
+import {mention} from './blocks/people.ts';
 import {addedMessage, schedulesMessage} from './blocks/report-message.ts';
 import type {Asker, Desk} from './desk.ts';
 import type {Identified} from './people.ts';
@@ -42,11 +43,21 @@ export async function schedulesAsked(desk: Desk, who: Identified, words: readonl
   }
   if (verb.toLowerCase() !== 'remove' || more.length > 0)
     return fail({reason: 'argument-unknown', argument: more[0] ?? verb, nearest: ['remove']});
-  return removed(await desk.engine.removeSchedule(id ?? '', who.person));
+  return removeSchedule(desk, who, id ?? '');
 }
 
-export function removed(result: Result<Schedule>): Result<Message> {
-  return result.ok
-    ? ok(sentence(`Schedule ${result.value.id} is removed: no report comes of it any more. What was told stays.`))
-    : result;
+/** Its message would go on to promise a next time: the thread says that none comes. */
+export async function removeSchedule(desk: Desk, who: Identified, given: string): Promise<Result<Message>> {
+  const done = await desk.engine.removeSchedule(given, who.person);
+  if (!done.ok) return done;
+  const {schedule, message} = done.value;
+  if (message !== null) {
+    const text = `Schedule ${schedule.id} was removed by ${mention(who.person)}: no report comes any more.`;
+    try {
+      await desk.client.chat.postMessage({channel: message.channel, thread_ts: message.ts, text});
+    } catch (error) {
+      desk.log.warn({schedule: schedule.id, trouble: troubleOf(error)}, 'the end of a schedule was not told');
+    }
+  }
+  return ok(sentence(`Schedule ${schedule.id} is removed: no report comes of it any more. What was told stays.`));
 }

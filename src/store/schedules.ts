@@ -10,6 +10,8 @@ import {isUniqueViolation, StoreError} from './store-error.ts';
 
 /** One that is over is still listed for so long. */
 const LISTED_MS = 7 * 86_400_000;
+/** One that is over, or removed, is forgotten after so long. */
+const KEPT_OVER_MS = 90 * 86_400_000;
 /** Reports of one schedule that are kept; the newest with looks is what the next one is compared with. */
 const KEPT_REPORTS = 100;
 
@@ -18,7 +20,10 @@ export function makeScheduleStore(reader: Reader): ScheduleStore {
   return {
     add: async (kept) => {
       try {
-        await db.transaction().execute((trx) => trx.insertInto('schedules').values(rowOf(kept)).execute());
+        await db.transaction().execute(async (trx) => {
+          await forgetOver(trx, kept.schedule.createdAtMs - KEPT_OVER_MS);
+          await trx.insertInto('schedules').values(rowOf(kept)).execute();
+        });
         return true;
       } catch (error) {
         if (isUniqueViolation(error)) return false;
@@ -140,7 +145,7 @@ async function keepSeen({db}: Reader, report: Report, seen: readonly HostReport[
   await db.transaction().execute((trx) =>
     trx
       .updateTable('reports')
-      .set({phase: 'looked', seen: JSON.stringify(seen)})
+      .set({phase: 'looked', seen: JSON.stringify(seen), late: report.late ? 1 : 0})
       .where('schedule_id', '=', report.scheduleId)
       .where('due_at_ms', '=', report.dueAtMs)
       .where('phase', '=', 'begun')
@@ -181,6 +186,19 @@ async function isLooking(trx: Transaction<Schema>, id: ScheduleId): Promise<bool
     .limit(1)
     .executeTakeFirst();
   return found !== undefined;
+}
+
+/** Those that ended or were removed before `beforeMs`, with their reports. */
+async function forgetOver(trx: Transaction<Schema>, beforeMs: number): Promise<void> {
+  const old = await trx
+    .selectFrom('schedules')
+    .select('id')
+    .where(({eb, or}) => or([eb('over_at_ms', '<', beforeMs), eb('removed_at_ms', '<', beforeMs)]))
+    .execute();
+  const ids = old.map(({id}) => id);
+  if (ids.length === 0) return;
+  await trx.deleteFrom('reports').where('schedule_id', 'in', ids).execute();
+  await trx.deleteFrom('schedules').where('id', 'in', ids).execute();
 }
 
 async function forgetOld(trx: Transaction<Schema>, id: ScheduleId): Promise<void> {

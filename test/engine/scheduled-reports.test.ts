@@ -4,7 +4,7 @@
  */
 import {readFileSync} from 'node:fs';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {fail, ok, type Result} from '../../src/domain/failure.ts';
+import {ok, type Result} from '../../src/domain/failure.ts';
 import {type Host, type HostName, hostName} from '../../src/domain/host.ts';
 import {hostState} from '../../src/domain/host-report.ts';
 import {readReport} from '../../src/domain/report-words.ts';
@@ -20,6 +20,7 @@ import {lateLines, whyLine} from '../../src/report/fleet-report.ts';
 import {nextTimes} from '../../src/schedule/next-times.ts';
 import {makeReportTimes} from '../../src/schedule/report-times.ts';
 import {ANNA, aHost, aPolicy} from '../doubles/build.ts';
+import {lookOnly, unreachable} from '../doubles/look-only.ts';
 import {opened, storePath} from '../store/fresh-store.ts';
 import {OWNER, RUN, requested} from '../store/sample.ts';
 
@@ -90,27 +91,18 @@ interface Bot {
 
 /** One bot's life. `stop` is orderly; one that is not stopped has died where it stood. */
 function bot(on: World): Bot {
-  const never = async () => {
-    throw new Error('Internal error: reports must not ask for this');
-  };
   const {store, clock} = on;
   const quiet = {info: () => undefined, warn: () => undefined, error: () => undefined};
   let count = 0;
   const deps: EngineDeps = {
     hosts: on.hosts,
     remote: {
-      host: (name) => ({
-        probe: async () => {
+      host: (name) =>
+        lookOnly(name, async () => {
           on.probes += 1;
           const said = await on.answer(name);
           return said.ok ? ok(transcript(name, said.value)) : said;
-        },
-        deep: async () => unreachable(name),
-        writes: never,
-        owners: never,
-        owned: never,
-        signal: never,
-      }),
+        }),
       close: async () => undefined,
     },
     store,
@@ -165,10 +157,6 @@ function bot(on: World): Bot {
 function transcript(host: HostName, said: string): Transcript {
   const stdout = new TextEncoder().encode(said);
   return {host, hostKey: 'SHA256:k', nonce: NONCE, stdout, stderr: '', exitCode: 0, tookMs: 9};
-}
-
-function unreachable(host: HostName) {
-  return fail({reason: 'host-unreachable', host, address: '192.0.2.7:22', detail: 'no route'});
 }
 
 async function add(on: World, one: Bot, phrase: string) {
@@ -243,6 +231,7 @@ describe('a bot that is dead for two hours across due times', () => {
     expect((await reportsOf(on, looking.schedule.id)).map(short)).toEqual(['10:01 begun']);
     hang = false;
     on.probes = 0;
+    await on.pass(2 * HOUR);
 
     const second = bot(on);
     await expect.poll(() => second.told.length).toBe(2);
@@ -250,7 +239,8 @@ describe('a bot that is dead for two hours across due times', () => {
     expect(on.probes).toBe(1);
     const kept = second.told.find(({schedule}) => schedule.id === untold.schedule.id);
     expect(kept?.diagnoses.get(B)?.holders.length).toBeGreaterThan(0);
-    expect((await reportsOf(on, looking.schedule.id)).map(short)).toEqual(['10:01 told']);
+    expect((await reportsOf(on, looking.schedule.id)).map(short)).toEqual(['10:01 told late']);
+    expect((await reportsOf(on, untold.schedule.id)).map(short)).toEqual(['10:01 told']);
     expect(first.told).toEqual([]);
     release();
   });

@@ -1,10 +1,11 @@
 /** Scheduled reports through a real Bolt over the local Slack: asked, listed, removed, told, kept quiet, told elsewhere. */
 import {readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
-import {fail, ok} from '../../src/domain/failure.ts';
+import {ok} from '../../src/domain/failure.ts';
 import type {RemoteHosts} from '../../src/engine/ports.ts';
 import type {SlackMessage} from '../../src/playground/slack/news.ts';
 import {ACTION} from '../../src/slack/ids.ts';
+import {lookOnly, unreachable} from '../doubles/look-only.ts';
 import {HOST, type Rig, type RigOptions, startRig} from './rig.ts';
 
 const NONCE = '0123456789abcdef0123456789abcdef';
@@ -14,28 +15,16 @@ const H200 = readFileSync(new URL('../fixtures/probes/h200.txt', import.meta.url
 const REBOOTED = H200.replace(/boot_id \S+/, 'boot_id 00000000-0000-0000-0000-000000000001');
 const HOUR = 3_600_000;
 
-/** Hosts that answer with what is said for them. */
+/** Hosts that answer with what is said for them; null: not reachable. */
 function hostsThat(say: (name: string) => string | null): RemoteHosts {
-  const never = async () => {
-    throw new Error('Internal error: a report must not ask for this');
-  };
   return {
-    host: (name) => {
-      const unreachable = fail({reason: 'host-unreachable', host: name, address: '192.0.2.7:22', detail: 'no route'});
-      return {
-        probe: async () => {
-          const said = say(name);
-          if (said === null) return unreachable;
-          const stdout = new TextEncoder().encode(said);
-          return ok({host: name, hostKey: 'SHA256:k', nonce: NONCE, stdout, stderr: '', exitCode: 0, tookMs: 9});
-        },
-        deep: async () => unreachable,
-        writes: never,
-        owners: never,
-        owned: never,
-        signal: never,
-      };
-    },
+    host: (name) =>
+      lookOnly(name, async () => {
+        const said = say(name);
+        if (said === null) return unreachable(name);
+        const stdout = new TextEncoder().encode(said);
+        return ok({host: name, hostKey: 'SHA256:k', nonce: NONCE, stdout, stderr: '', exitCode: 0, tookMs: 9});
+      }),
     close: async () => undefined,
   };
 }
@@ -205,6 +194,15 @@ describe('a repeating report', () => {
     expect(next.text).toMatch(/It stands for 5 earlier ones missed as well/);
     const reply = await slack.nextReply((message) => message.thread_ts === next.ts);
     expect(reply.text).toContain('changed:');
+  });
+
+  it('that is removed says so in the thread of its last message', async () => {
+    const {rig, root} = await repeating('every 4h');
+    const [kept] = await rig.store.schedules.all(0);
+    await ask(rig, `/gpu schedules remove ${kept?.schedule.id}`);
+    const end = await rig.slack.nextReply((message) => message.text.includes('was removed by'));
+    expect(end).toMatchObject({thread_ts: root.ts, text: expect.stringContaining('<@U0REQUESTER>')});
+    expect((await ask(rig, '/gpu schedules')).text).toContain('No schedule yet');
   });
 
   it('that is loud tells each one in the thread', async () => {
