@@ -29,6 +29,7 @@ import {ownedScript} from './ssh/owned-script.ts';
 import {ownersScript} from './ssh/owners-script.ts';
 import {probeScript} from './ssh/probe-script.ts';
 import {makeRemoteHosts} from './ssh/remote-host.ts';
+import {settingsScript} from './ssh/settings-script.ts';
 import {signalScript} from './ssh/signal-script.ts';
 import {writesScript} from './ssh/writes-script.ts';
 import {isOwnerAlive, ownLeaseOwner} from './store/lease-owner.ts';
@@ -90,6 +91,7 @@ async function main(argv: readonly string[]): Promise<number> {
       writes: writesScript,
       owners: ownersScript,
       owned: ownedScript,
+      settings: settingsScript,
       signal: signalScript,
     },
     parseSignalLine,

@@ -34,6 +34,8 @@ export interface RemoteHost {
   owners(names: readonly OwnerName[]): Promise<Result<Transcript>>;
   /** One read-only exec with the look credential: which processes would end with these owners, and what their tools say. */
   owned(owners: readonly StoppableOwner[]): Promise<Result<Transcript>>;
+  /** One read-only exec with the look credential: clocks, power limits and modes that somebody may have set on the GPUs. */
+  settings(): Promise<Result<Transcript>>;
   /**
    * One signalling exec with the act credential. `onEvent` hears each event as its line arrives. An `ok` answer carries
    * the whole transcript; a failure says in `mayHaveActed` whether a signal may have been sent.

@@ -21,6 +21,7 @@ export interface RemoteScripts {
   writes(nonce: string, pids: readonly number[]): string;
   owners(nonce: string, names: readonly OwnerName[]): string;
   owned(nonce: string, owners: readonly StoppableOwner[]): string;
+  settings(nonce: string): string;
   signal(nonce: string, frameNonce: string, batch: SignalBatch, host: {readonly deviceFolder: string}): string;
 }
 
@@ -77,6 +78,8 @@ function makeRemoteHost(
     owners: (names) => look((nonce) => scripts.owners(nonce, names)),
 
     owned: (owners) => look((nonce) => scripts.owned(nonce, owners)),
+
+    settings: () => look((nonce) => scripts.settings(nonce)),
 
     signal(batch, onEvent) {
       if (access.act === null) return Promise.resolve(fail({reason: 'host-observe-only', host: access.name}));

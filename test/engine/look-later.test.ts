@@ -42,6 +42,7 @@ async function stage(
         writes: never,
         owners: never,
         owned: never,
+        settings: never,
         signal: never,
       }),
       close: async () => undefined,

@@ -48,7 +48,15 @@ describe.skipIf(!HAS_SSHD)('over a real sshd (needs openssh-server)', () => {
     const hosts = makeRemoteHosts({
       // A host that may not be acted upon: looking needs no other credential.
       access: new Map([[GPU_07, accessTo(sshd, {act: null})]]),
-      scripts: {probe: probeScript, deep: deepScript, writes: never, owners: never, owned: never, signal: never},
+      scripts: {
+        probe: probeScript,
+        deep: deepScript,
+        writes: never,
+        owners: never,
+        owned: never,
+        settings: never,
+        signal: never,
+      },
       parseSignalLine: () => null,
       newNonce: () => NONCE,
       clock: CLOCK,

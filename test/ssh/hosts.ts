@@ -54,6 +54,7 @@ export function hostRunning(
       deep: (nonce) => `:\n${framed(nonce, 'deep')}`,
       writes: (nonce) => `:\n${framed(nonce, 'writes')}`,
       owned: (nonce) => `:\n${framed(nonce, 'owned')}`,
+      settings: (nonce) => `:\n${framed(nonce, 'settings')}`,
       owners: (nonce) => `:\n${framed(nonce, 'owners')}`,
       signal: (nonce, frameNonce) => `#${frameNonce}\n${framed(nonce, 'signal')}#${frameNonce}\n`,
     },

@@ -7,6 +7,9 @@
 p_gpu_fields=index,uuid,pci.bus_id,name,memory.total,memory.reserved,memory.used,utilization.gpu,compute_mode,persistence_mode,mig.mode.current,driver_version,gpu_recovery_action
 p_gpu_fields_old=index,uuid,pci.bus_id,name,memory.total,memory.used,utilization.gpu,compute_mode,persistence_mode,driver_version
 p_charge_fields=gpu_uuid,pid,process_name,used_gpu_memory
+# For settings.sh. Clocks for applications are on their way out, so that a driver may come to know none.
+p_settings_fields=index,uuid,clocks.applications.graphics,clocks.applications.memory,clocks.default_applications.graphics,clocks.default_applications.memory,power.limit,power.default_limit,enforced.power.limit,persistence_mode,compute_mode,mig.mode.current,ecc.mode.current,ecc.errors.uncorrected.volatile.total,ecc.errors.uncorrected.aggregate.total
+p_settings_fields_old=index,uuid,power.limit,power.default_limit,enforced.power.limit,persistence_mode,compute_mode,ecc.mode.current,ecc.errors.uncorrected.volatile.total,ecc.errors.uncorrected.aggregate.total
 p_smi_limit=8
 
 p_side_gpus() {
@@ -61,7 +64,7 @@ p_earlier_smi() {
     p_find_age "$p_pid"
     [ "$p_age" -gt $p_smi_limit ] || continue
     # Its command line may hang like itself, and then can't be killed: no answer is an answer.
-    p_ours=$({ grep -czsF -e "--query-gpu=$p_gpu_fields" -e "--query-gpu=$p_gpu_fields_old" -e "--query-compute-apps=$p_charge_fields" -e --query-gpu=uuid,memory.used "/proc/$p_pid/cmdline" & } | timeout 1 cat)
+    p_ours=$({ grep -czsF -e "--query-gpu=$p_gpu_fields" -e "--query-gpu=$p_gpu_fields_old" -e "--query-compute-apps=$p_charge_fields" -e "--query-gpu=$p_settings_fields" -e "--query-gpu=$p_settings_fields_old" -e --query-gpu=uuid,memory.used "/proc/$p_pid/cmdline" & } | timeout 1 cat)
     case $p_ours in 0) ;; *) echo "$p_pid" && return ;; esac
   done
 }

@@ -1,8 +1,10 @@
-"""A stand-in for nvidia-smi on lab hosts. It says so in its names, keeps no state, and reads every figure from the kernel:
+"""A stand-in for nvidia-smi on lab hosts. It says so in its names, and reads every figure of memory from the kernel:
 
 used MiB and charged PIDs are the open-file-description locks on the device files, as /proc/locks lists them. Whom it
-names in a row, and whom not, is what nvidia-smi was seen to do on an H200.
+names in a row, and whom not, is what nvidia-smi was seen to do on an H200. The one thing that it keeps is what can be set
+on a GPU (clocks for applications, power limit, modes), in run/settings.json: nothing real runs faster or slower for it.
 """
+import json
 import os
 import sys
 import time
@@ -19,6 +21,18 @@ ALIASES = {
 }
 UNITS = {"memory.total": "MiB", "memory.reserved": "MiB", "memory.used": "MiB", "memory.free": "MiB", "used_memory": "MiB"}
 UNITS["utilization.gpu"] = "%"
+SETTINGS = LAB + "/run/settings.json"
+# As an H200 comes (driver 580.159.04).
+AS_NEW = {
+    "clocks.applications.graphics": "1980",
+    "clocks.applications.memory": "3201",
+    "power.limit": "700.00",
+    "persistence_mode": "Enabled",
+    "compute_mode": "Default",
+}
+COMPUTE_MODES = {"0": "Default", "2": "Prohibited", "3": "Exclusive_Process"}
+UNITS.update({"clocks.%sapplications.%s" % (kind, clock): "MHz" for kind in ("", "default_") for clock in ("graphics", "memory")})
+UNITS.update({field: "W" for field in ("power.limit", "power.default_limit", "enforced.power.limit")})
 
 
 def main():
@@ -37,6 +51,8 @@ def main():
     options = dict(argument.lstrip("-").partition("=")[::2] for argument in sys.argv[1:])
     gpus = [line.split("\t") for line in read(LAB + "/run/gpus.tsv").splitlines()]
     held = locks(gpus, read(LAB + "/run/control-key"))
+    if CHANGES & set(options):
+        return change(gpus, sys.argv[1:])
     if "query-gpu" in options:
         broken, _, text = detail.partition(" ") if fault == "gpu-fault" else ("", "", "")
         return table(options, options["query-gpu"], gpu_rows(gpus, held, broken, text))
@@ -86,9 +102,14 @@ def gpu_rows(gpus, held, broken, text):
             "memory.used": str(used),
             "memory.free": str(int(total) - RESERVED_MIB - used),
             "utilization.gpu": utilization.get(index, "0"),
-            "compute_mode": "Default",
-            "persistence_mode": "Enabled",
+            "clocks.default_applications.graphics": AS_NEW["clocks.applications.graphics"],
+            "clocks.default_applications.memory": AS_NEW["clocks.applications.memory"],
+            "power.default_limit": AS_NEW["power.limit"],
+            **settings_of(uuid),
+            "enforced.power.limit": settings_of(uuid)["power.limit"],
             "mig.mode.current": "Disabled",
+            "ecc.mode.current": "Enabled",
+            "ecc.errors.uncorrected.aggregate.total": "0",
             "display_active": "Disabled",
             "driver_version": DRIVER,
             "ecc.errors.uncorrected.volatile.total": "0",
@@ -101,6 +122,57 @@ def gpu_rows(gpus, held, broken, text):
             kept = ("index", "uuid", "pci.bus_id", "name", "driver_version")
             row = {field: value if field in kept else text for field, value in row.items()}
         yield row
+
+
+CHANGES = {"pm", "pl", "ac", "rac", "c", "lgc", "lmc", "rgc", "rmc"}
+
+
+def settings_of(uuid):
+    return {**AS_NEW, **json.loads(read(SETTINGS) or "{}").get(uuid, {})}
+
+
+def change(gpus, words):
+    """`-i UUID` and one change with its value, as nvidia-smi takes them. Locked clocks are taken and, as there, told by no field."""
+    options = {words[at].lstrip("-"): (words + [""])[at + 1] for at in range(len(words)) if words[at].startswith("-")}
+    wanted = options.pop("i", None)
+    chosen = [gpu for gpu in gpus if wanted in (None, gpu[0], gpu[1], gpu[2])]
+    if not chosen:
+        print("No devices were found")
+        return 6
+    if len(options) != 1 or not CHANGES & set(options):
+        print("Invalid combination of input arguments. (lab stand-in)")
+        return 2
+    [(what, value)] = options.items()
+    changes = changes_of(what, value)
+    if changes is None:
+        print("Invalid value for %s: %s (lab stand-in)" % (what, value))
+        return 2
+    kept = json.loads(read(SETTINGS) or "{}")
+    for gpu in chosen:
+        kept[gpu[1]] = {**kept.get(gpu[1], {}), **changes}
+        print("%s set for GPU %s. (lab stand-in)" % (what, gpu[2]))
+    with open(SETTINGS + ".new", "w") as file:
+        json.dump(kept, file)
+    os.replace(SETTINGS + ".new", SETTINGS)
+    print("All done.")
+    return 0
+
+
+def changes_of(what, value):
+    """Field -> value; None for a value that does not read."""
+    try:
+        if what == "pl":
+            return {"power.limit": "%.2f" % float(value)} if 200 <= float(value) <= 700 else None
+        if what == "pm":
+            return {"persistence_mode": {"0": "Disabled", "1": "Enabled"}[value]}
+        if what == "c":
+            return {"compute_mode": COMPUTE_MODES.get(value) or {name.upper(): name for name in COMPUTE_MODES.values()}[value]}
+        if what == "ac":
+            memory, graphics = (str(int(part)) for part in value.split(","))
+            return {"clocks.applications.memory": memory, "clocks.applications.graphics": graphics}
+    except (KeyError, ValueError):
+        return None
+    return {field: AS_NEW[field] for field in AS_NEW if field.startswith("clocks.")} if what == "rac" else {}
 
 
 def app_rows(gpus, held):
@@ -189,7 +261,7 @@ def table(options, fields, rows):
 
 
 def shown(value, name, form):
-    return value + " " + UNITS[name] if name in UNITS and "nounits" not in form and value.isdigit() else value
+    return value + " " + UNITS[name] if name in UNITS and "nounits" not in form and value[:1].isdigit() else value
 
 
 def hang():
