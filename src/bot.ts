@@ -21,6 +21,7 @@ import {ownedScript} from './ssh/owned-script.ts';
 import {ownersScript} from './ssh/owners-script.ts';
 import {probeScript} from './ssh/probe-script.ts';
 import {makeRemoteHosts} from './ssh/remote-host.ts';
+import {settingsScript} from './ssh/settings-script.ts';
 import {signalScript} from './ssh/signal-script.ts';
 import {writesScript} from './ssh/writes-script.ts';
 import {takeInstanceLock} from './store/instance-lock.ts';
@@ -86,6 +87,7 @@ async function work(config: Config, slack: SlackSettings, store: RunStore, logge
       writes: writesScript,
       owners: ownersScript,
       owned: ownedScript,
+      settings: settingsScript,
       signal: signalScript,
     },
     parseSignalLine,
