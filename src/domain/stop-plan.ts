@@ -103,13 +103,22 @@ function wholeOf(
 
   const members: number[] = [];
   const joined: Target[] = [];
+  const refused: {readonly pid: number; readonly why: NoStopWhy; readonly left: readonly Kept[]}[] = [];
   for (const pid of owned.pids) {
     const found = memberOf(pid, owner, plan, look, input);
     if (found === null) continue;
-    if ('why' in found) return refuse(found.why, pid, found.left);
-    members.push(pid);
-    if (found.joins !== null) joined.push(found.joins);
+    if ('why' in found) refused.push({pid, ...found});
+    else members.push(pid);
+    if ('joins' in found && found.joins !== null) joined.push(found.joins);
   }
+  const [no] = refused;
+  // Whoever was unticked is offered again, all of them: none comes back because of another.
+  if (no !== undefined)
+    return refuse(
+      no.why,
+      no.pid,
+      refused.flatMap((one) => one.left),
+    );
   const {graceMs} = plan;
   const {endsInKill} = owned;
   return {stop: {...owner, pids: members, endsInKill, timeoutMs: graceMs + AFTER_GRACE_MS}, joined};

@@ -27,7 +27,7 @@ export interface BatchInput {
 export function batchFor(input: BatchInput): SignalBatch {
   const {run, move, approved, ladder, policy} = input;
   const left = ladder.left();
-  const stop = move.do === 'stop-owner' ? ladder.stopAt(move.at) : null;
+  const stop = move.do === 'stop-owner' ? ladder.stops.at(move.at) : null;
   const byPid = new Map(left.map((target) => [target.identity.pid, target]));
   const signal = move.do === 'signal' ? move.signal : 'SIGTERM';
   const ordered = move.do === 'signal' ? move.pids.flatMap((pid) => byPid.get(pid) ?? []) : [];

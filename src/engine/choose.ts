@@ -57,12 +57,13 @@ export async function choose(deps: EngineDeps, choice: ChooseRequest): Promise<R
   const unticked = new Set([...offered].filter((pid) => !pids.includes(pid)));
   const plan = withStops(known, waiting.plan.owned, {...input, unticked});
   // Who was offered only as part of what a stop would end is no target of its own without that stop.
-  const joined = new Set(waiting.plan.stops.flatMap((stop) => stop.pids));
-  const alone = waiting.plan.targets.filter((one) => one.heldBy === 'nothing' && joined.has(one.identity.pid));
-  const left = pids.find(
-    (pid) =>
-      !plan.targets.some((target) => target.identity.pid === pid) && !alone.some((one) => one.identity.pid === pid),
-  );
+  const owned = new Set(waiting.plan.owned?.owners.flatMap((one) => one.pids ?? []));
+  const withoutGpu = [
+    ...waiting.plan.targets.filter((one) => one.heldBy === 'nothing').map((one) => one.identity.pid),
+    ...waiting.plan.kept.filter((one) => one.why === 'unticked' && one.gpuUuids.length === 0).map((one) => one.pid),
+  ];
+  const joined = new Set(withoutGpu.filter((pid) => owned.has(pid)));
+  const left = pids.find((pid) => !plan.targets.some((target) => target.identity.pid === pid) && !joined.has(pid));
   if (left !== undefined) {
     const wasServer = waiting.plan.targets.some((target) => target.identity.pid === left && target.role === 'server');
     return refuse(wasServer ? 'server-above-kept-work' : 'not-offered', left);

@@ -17,7 +17,8 @@ import {standingStops} from '../domain/stop-plan.ts';
 import {batchFor} from './batch.ts';
 import {bareOutcome, close, commit} from './commit.ts';
 import type {EngineDeps} from './deps.ts';
-import {Ladder, stoppedOwner} from './ladder.ts';
+import {intentOf} from './intent.ts';
+import {Ladder} from './ladder.ts';
 import {lookAgain} from './look-again.ts';
 import type {Look} from './ports.ts';
 import {RunOn} from './run-on.ts';
@@ -136,7 +137,7 @@ async function walk(deps: EngineDeps, started: Run, approved: Approved): Promise
     if (!last.ok) because = last.failure;
   }
   // What keeps a survivor, and what a next start would stumble over: faults since the go, shared memory, the old port.
-  if (closing !== null && (ladder.results().size > 0 || ladder.ownerCalled())) {
+  if (closing !== null && (ladder.results().size > 0 || ladder.stops.called())) {
     closing = await lookDeeper(deps, closing, {
       pids: ladder.left().map((target) => target.identity.pid),
       sinceUptimeMs: approved.look.snapshot.uptimeMs,
@@ -151,7 +152,7 @@ async function walk(deps: EngineDeps, started: Run, approved: Approved): Promise
     freedAfterMs: ladder.freedAfterMs(),
     because: closing === null ? because : null,
     stopped,
-    ownerCalled: ladder.ownerCalled(),
+    ownerCalled: ladder.stops.called(),
     toleranceMiB: deps.policy.toleranceMiB,
   });
   const looked: RunEvent = {
@@ -194,38 +195,14 @@ async function step(
     approvedBy: readApproved(run).by,
   });
   let at = run;
-  if (batch.stop !== null && move.do === 'stop-owner') {
-    const intent: RunEvent = {
-      kind: 'stop-intended',
-      atMs: deps.clock.now(),
-      rung,
-      owner: stoppedOwner(ladder.stopAt(move.at)),
-      identities: batch.stop.members.map((member) => member.identity),
-      machine: batch.machine,
-      notAfterUptimeMs: batch.notAfterUptimeMs,
-      timeoutMs: batch.stop.timeoutMs,
-    };
-    // As for a signal: if the intent cannot be written, nobody is asked for anything.
+  const intent = intentOf(move, batch, ladder, rung, deps.clock.now());
+  if (intent !== null) {
+    // If the intent cannot be written, nothing is sent and nobody is asked for anything.
     const written = await commit(deps, run, 'executing', [intent]);
     if (!written.ok) return written;
     at = written.value;
-    ladder.intendStop(move.at);
-  }
-  if (batch.orders.length > 0 && move.do === 'signal') {
-    const intent: RunEvent = {
-      kind: 'signal-intended',
-      atMs: deps.clock.now(),
-      rung,
-      identities: batch.orders.map((order) => order.identity),
-      signal: move.signal,
-      machine: batch.machine,
-      notAfterUptimeMs: batch.notAfterUptimeMs,
-    };
-    // If the intent cannot be written, nothing is sent.
-    const written = await commit(deps, run, 'executing', [intent]);
-    if (!written.ok) return written;
-    at = written.value;
-    ladder.intend(move.pids, move.signal);
+    if (move.do === 'stop-owner') ladder.intendStop(move.at);
+    if (move.do === 'signal') ladder.intend(move.pids, move.signal);
   }
   const answer = await deps.remote.host(run.host).signal(batch, (event) => {
     ladder.hear(event);

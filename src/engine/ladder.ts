@@ -2,12 +2,13 @@
 import type {LadderState, LadderTarget} from '../domain/escalation.ts';
 import type {AttemptResult} from '../domain/judge.ts';
 import {tellingSamples} from '../domain/memory-samples.ts';
-import {type Observation, type OrderResult, type SignalEvent, type StopResult, wasCalled} from '../domain/order.ts';
+import type {Observation, OrderResult, SignalEvent, StopResult} from '../domain/order.ts';
 import type {Plan, Target} from '../domain/plan.ts';
-import type {GoChoice, RunEvent, StoppedOwner} from '../domain/run.ts';
+import type {GoChoice, RunEvent} from '../domain/run.ts';
 import type {Signal} from '../domain/signal.ts';
 import type {Snapshot} from '../domain/snapshot.ts';
 import type {Stop} from '../domain/stop-owner.ts';
+import {AskedStops} from './asked-stops.ts';
 import type {Clock} from './ports.ts';
 import type {RunOn} from './run-on.ts';
 
@@ -22,21 +23,13 @@ interface Known {
   answered: boolean;
 }
 
-interface Asked {
-  readonly stop: Stop;
-  tried: boolean;
-  result: StopResult | null;
-}
-
 /** Samples of memory kept per rung: the first, the last and every change; of more than this, the largest changes. */
 const MEMORY_SAMPLES = 60;
 
 export class Ladder {
   readonly #known: ReadonlyMap<number, Known>;
-  readonly #stops: readonly Asked[];
+  readonly stops: AskedStops;
   readonly #clock: Clock;
-  /** The stop that was intended last: one owner a rung, so what is heard of a stop is of this one. */
-  #asked: Asked | null = null;
   #termTicks: number | null = null;
   #lastSentUptimeMs: number | null = null;
   #settledUptimeMs: number | null = null;
@@ -52,7 +45,7 @@ export class Ladder {
         {target, attempts: [], seen: 'alive', excluded: false, last: null, signalled: false, answered: true},
       ]),
     );
-    this.#stops = stops.map((stop) => ({stop, tried: false, result: null}));
+    this.stops = new AskedStops(stops);
     this.#clock = clock;
   }
 
@@ -69,7 +62,7 @@ export class Ladder {
           excluded: one.excluded,
         }),
       ),
-      stops: this.#stops.map(({stop: {pids, endsInKill}, tried}) => ({pids, endsInKill, tried})),
+      stops: this.stops.state(),
       choice,
       graceMs: plan.graceMs,
       memberDelayMs: plan.memberDelayMs,
@@ -89,27 +82,9 @@ export class Ladder {
     }
   }
 
-  stopAt(at: number): Stop {
-    const found = this.#stops[at];
-    if (found === undefined) throw new Error(`Internal error: no stop at ${at}`);
-    return found.stop;
-  }
-
   /** The owner at this place is about to be stopped: once, whatever comes of it. */
   intendStop(at: number): void {
-    const found = this.#stops[at];
-    if (found === undefined || found.tried) throw new Error(`Internal error: stop ${at} is intended twice`);
-    found.tried = true;
-    this.#asked = found;
-    for (const pid of found.stop.pids) {
-      const one = this.#known.get(pid);
-      if (one !== undefined) one.answered = false;
-    }
-  }
-
-  /** The tool of some owner was called, or may have been. */
-  ownerCalled(): boolean {
-    return this.#stops.some(({tried, result}) => tried && wasCalled(result));
+    this.#answer(this.stops.intend(at), false);
   }
 
   /** Takes an event once, whether it came live or in the closing transcript. */
@@ -178,10 +153,9 @@ export class Ladder {
           events.push({kind: 'settled', atMs, how: event.how, uptimeMs: event.uptimeMs});
           break;
         case 'stop': {
-          if (this.#asked === null) break;
-          const asked = this.#asked.stop;
+          const owner = this.stops.lastAsked();
           const {result, detail, uptimeMs} = event;
-          events.push({kind: 'stop-result', atMs, rung, owner: stoppedOwner(asked), result, detail, uptimeMs});
+          if (owner !== null) events.push({kind: 'stop-result', atMs, rung, owner, result, detail, uptimeMs});
           break;
         }
         case 'heartbeat':
@@ -228,13 +202,9 @@ export class Ladder {
   }
 
   #stop(result: StopResult, uptimeMs: number): void {
-    const asked = this.#asked;
-    if (asked === null) return;
-    asked.result = result;
-    for (const pid of asked.stop.pids) {
-      const one = this.#known.get(pid);
-      if (one !== undefined) one.answered = true;
-    }
+    const stop = this.stops.hear(result);
+    if (stop === null) return;
+    this.#answer(stop, true);
     switch (result) {
       case 'stopped':
         this.#lastSentUptimeMs = uptimeMs;
@@ -251,6 +221,13 @@ export class Ladder {
       case 'failed':
       case 'timed-out':
         break;
+    }
+  }
+
+  #answer(stop: Stop, answered: boolean): void {
+    for (const pid of stop.pids) {
+      const one = this.#known.get(pid);
+      if (one !== undefined) one.answered = answered;
     }
   }
 
@@ -289,8 +266,4 @@ export class Ladder {
     const one = this.#known.get(pid);
     if (one !== undefined) one.seen = observation;
   }
-}
-
-export function stoppedOwner({kind, id, name, run}: Stop): StoppedOwner {
-  return {kind, id, name, run};
 }

@@ -55,10 +55,8 @@ export function stopPlanLines(plan: Plan): readonly string[] {
   return [
     ...plan.stops.flatMap((stop) => [
       `stop ${ownerWord(stop)} first (${plural(stop.pids.length, 'process', 'processes')}), then SIGTERM, kill -9`,
-      stop.endsInKill
-        ? '· its own stop may end in kill -9: no part of "Terminate only"'
-        : '· its own stop sends no kill -9',
-      '· who joins it in the very last moment ends with it',
+      ...(stop.endsInKill ? ['· it may kill -9 by itself: no part of a go that ends at SIGTERM'] : []),
+      '· who joins it in the last moment ends too',
     ]),
     ...plan.noStops.map((one) => `${ownerWord(one)} is not stopped first: ${whyWords(one)}`),
   ];
