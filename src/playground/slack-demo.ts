@@ -8,7 +8,7 @@ import {type Answer, type Bot, makeBot} from './story/bot.ts';
 import type {Break} from './story/breaks.ts';
 import {type Cast, castFor} from './story/cast.ts';
 import {isOver, slackDoor} from './story/door.ts';
-import {labState} from './story/lab-state.ts';
+import {castOn, labState} from './story/lab-state.ts';
 import {judgeStory, unaccounted} from './story/play.ts';
 import {makeSlackBot, type SlackBot, slackEnv, slackPolicy} from './story/slack-bot.ts';
 import type {SlackBreak} from './story/slack-breaks.ts';
@@ -51,15 +51,18 @@ async function onStage(
   process.once('SIGTERM', () => void stop().then(() => process.exit(143)));
   try {
     const cast = await castFor(lab, options.seed);
+    const states = [labState(HOST, lab, castOn(lab, cast))];
     if (options.zoo === true) {
       say(`Raising ${ZOO_HOST} as well, with every species there is.`);
       const zoo = await raiseZoo(options.kind);
-      undo.push(() => zoo.stop());
-      others[ZOO_HOST] = zoo;
+      undo.push(() => zoo.lab.stop());
+      others[ZOO_HOST] = zoo.lab;
+      const shown = zoo.processes.map((process) => ({process, user: process.label === 'bystander' ? 'bo' : 'root'}));
+      states.push(labState(ZOO_HOST, zoo.lab, shown));
     }
     const slack = await startLocalSlack({
       port: options.port,
-      hostState: labState(HOST, lab, cast),
+      hostState: () => Promise.all(states.map((state) => state())),
       hints: [
         '/gpu help',
         '/gpu status',

@@ -1,6 +1,7 @@
 /** The whole zoo at once on one host with 8 GPUs, for a person to look at and to reclaim: `/gpu reclaim lab-zoo match=vllm`. */
 import {randomUUID} from 'node:crypto';
 import {type Lab, startLab} from './lab/lab.ts';
+import type {LabProcess} from './lab/process-tree.ts';
 import {type LabSpec, server} from './lab/species.ts';
 import type {LabKind} from './lab/start.ts';
 import {spawnInnocents} from './zoo-round.ts';
@@ -10,10 +11,12 @@ export const ZOO_HOST = 'lab-zoo';
 const GPUS = 8;
 
 /** Resolves when each species that this lab can have is what it claims: one server has most, the others stand beside it. */
-export async function raiseZoo(kind: LabKind | undefined): Promise<Lab> {
+export async function raiseZoo(
+  kind: LabKind | undefined,
+): Promise<{readonly lab: Lab; readonly processes: readonly LabProcess[]}> {
   const lab = await startLab({name: ZOO_HOST, gpus: GPUS, ...(kind === undefined ? {} : {kind})});
   try {
-    await spawnInnocents(lab);
+    const innocents = await spawnInnocents(lab);
     const rows = ZOO.filter((row) => row.needs.every((feature) => lab.features.has(feature)));
     const workers: LabSpec[] = [];
     const others: LabSpec[] = [];
@@ -26,12 +29,16 @@ export async function raiseZoo(kind: LabKind | undefined): Promise<Lab> {
       else others.push((row.parent ?? server)(own));
       others.push(...placed(row.beside ?? []));
     }
-    await Promise.all([server(workers), ...others].map((spec) => lab.spawn(spec)));
-    return lab;
+    const species = await Promise.all([server(workers), ...others].map((spec) => lab.spawn(spec)));
+    return {lab, processes: [...innocents.map(({process}) => process), ...species.flatMap(withWorkers)]};
   } catch (error) {
     await lab.stop();
     throw error;
   }
+}
+
+function withWorkers(process: LabProcess): readonly LabProcess[] {
+  return [process, ...process.workers.flatMap(withWorkers)];
 }
 
 function onGpu(spec: LabSpec, gpu: number, share: string): LabSpec {

@@ -4,7 +4,7 @@ import {ZOO} from '../../src/playground/zoo-table.ts';
 import {openEyes} from './lab-look.ts';
 
 test('the whole zoo stands on one host, spread over its GPUs, each species of its own', async () => {
-  const lab = await raiseZoo(undefined);
+  const {lab} = await raiseZoo(undefined);
   try {
     const eyes = await openEyes(lab);
     const used = await Promise.all(lab.gpus.map((_, gpu) => eyes.usedMiB(gpu)));

@@ -4,14 +4,23 @@ import type {LabProcess} from '../lab/process-tree.ts';
 import type {HostState} from '../page/serve.ts';
 import type {Cast} from './cast.ts';
 
-export function labState(name: string, lab: Lab, cast: Cast): () => Promise<HostState> {
-  const shown: readonly {readonly process: LabProcess; readonly user: string}[] = [
+interface Shown {
+  readonly process: LabProcess;
+  readonly user: string;
+}
+
+/** Who plays the story, the guilty first. */
+export function castOn(lab: Lab, cast: Cast): readonly Shown[] {
+  return [
     ...cast.guilty.map((process) => ({process, user: 'root'})),
     ...cast.innocent.map((process) => ({
       process,
       user: process === cast.otherJob && lab.features.has('uids') ? 'bo' : 'root',
     })),
   ];
+}
+
+export function labState(name: string, lab: Lab, shown: readonly Shown[]): () => Promise<HostState> {
   return async () => {
     const entries = await lab.ledgerEntries();
     const used = await lab.ledger();

@@ -198,8 +198,14 @@ function listed(lines: readonly string[]): string {
   const shown = rest.slice(0, TEXT_LINES);
   const more = rest.length - shown.length;
   return [...shown, ...(more > 0 ? [`… ${more} more lines`] : []), ...last]
-    .map((line) => `${line.startsWith('  ') ? '• ' : ''}${mrkdwn(line, 200)}`)
+    .map((line) => `${bulletFor(line)}${mrkdwn(line.replace(/^ +· /, ''), 200)}`)
     .join('\n');
+}
+
+/** A detail of a detail has its own sign already in the terminal's words. */
+function bulletFor(line: string): string {
+  if (/^ +· /.test(line)) return '◦ ';
+  return line.startsWith('  ') ? '• ' : '';
 }
 
 function say(text: string): Message {
