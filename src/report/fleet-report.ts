@@ -18,7 +18,7 @@ const HOST_WORD: Readonly<Record<HostState, string>> = {
   dirty: 'dirty',
   unseen: 'not seen',
   unknown: 'unknown',
-  busy: 'run there',
+  busy: 'has run',
   occupied: 'occupied',
   clean: 'clean',
 };
@@ -46,11 +46,11 @@ export function fleetTable(hosts: readonly HostReport[], room: number): readonly
   const sorted = worstFirst(hosts);
   const shown = sorted.slice(0, sorted.length > room ? Math.max(1, room - 1) : room);
   const rest = sorted.slice(shown.length);
-  const width = Math.min(16, Math.max(6, ...shown.map(({host}) => [...host].length)));
+  const width = Math.min(14, Math.max(6, ...shown.map(({host}) => [...host].length)));
+  const rowOf = (host: HostReport): string =>
+    `${column(safeLine(host.host, 60), width)} ${column(HOST_WORD[hostState(host)], 8)} ${safeLine(hostFacts(host), 32 - width)}`.trimEnd();
   return [
-    ...shown.map((host) =>
-      `${column(safeLine(host.host, 60), width)} ${column(HOST_WORD[hostState(host)], 9)} ${safeLine(hostFacts(host), 40 - width + 9)}`.trimEnd(),
-    ),
+    ...shown.map(rowOf),
     ...(rest.length === 0 ? [] : [`… ${plural(rest.length, 'more', 'more')}: ${counts(rest)}`]),
   ];
 }
@@ -59,7 +59,7 @@ export function fleetTable(hosts: readonly HostReport[], room: number): readonly
 function hostFacts(host: HostReport): string {
   switch (host.state) {
     case 'gone':
-      return 'not in the hosts file';
+      return 'not in the file';
     case 'failed':
       return host.failure.reason.replaceAll('-', ' ');
     case 'busy':
@@ -74,11 +74,8 @@ function seenFacts(host: SeenHost): string {
   const those = host.gpus.filter((gpu) => gpu.state === state);
   if (host.gpus.length === 0) return 'no GPU seen';
   if (state === 'clean') return plural(host.gpus.length, 'GPU', 'GPUs');
-  const unexplained = those.reduce((sum, gpu) => sum + (gpu.unexplainedMiB ?? 0), 0);
   const used = those.reduce((sum, gpu) => sum + (gpu.usedMiB ?? 0), 0);
-  const memory = state === 'unknown' ? '' : ` ${roughMemory(used)}`;
-  const mystery = state === 'dirty' && unexplained > 0 ? ` (${roughMemory(unexplained)} ?)` : '';
-  return `${indexes(those)}${memory}${mystery}`;
+  return `${indexes(those)}${state === 'unknown' ? '' : ` ${roughMemory(used)}`}`;
 }
 
 /** "GPU 0-3" */

@@ -5,7 +5,7 @@ import type {Schedule} from '../../domain/schedule.ts';
 import {whenPhrase} from '../../domain/schedule-phrase.ts';
 import type {FinishedReport, ShownSchedule} from '../../engine/report-ports.ts';
 import {changeLines, countsLine, fleetTable, lateLines, seenCount, whyLine} from '../../report/fleet-report.ts';
-import {code, mrkdwn} from '../escape.ts';
+import {code, mrkdwn, plain} from '../escape.ts';
 import {ACTION, scheduleValue} from '../ids.ts';
 import {button, label} from './buttons.ts';
 import {failureText} from './failure-text.ts';
@@ -165,7 +165,7 @@ function removeButton(schedule: Schedule): readonly KnownBlock[] {
       type: 'actions',
       elements: [
         {
-          ...button(ACTION.removeSchedule, `Remove ${schedule.id}`, scheduleValue(schedule.id)),
+          ...button(ACTION.removeSchedule, `Remove ${plain(schedule.id, 60)}`, scheduleValue(schedule.id)),
           accessibility_label: label(`Remove the schedule ${schedule.id}; reports already told stay`),
         },
       ],
