@@ -33,7 +33,7 @@ async function lookAt(context: CliContext, words: readonly string[]): Promise<Re
   const host = readHost(first, known);
   if (!host.ok) return host;
   if (!context.json) context.terminal.progress(`looking at ${host.value}; nothing is signalled`);
-  return context.engine.look(host.value);
+  return context.engine.diagnose(host.value);
 }
 
 function tell(answering: Answering, diagnosis: Diagnosis, next: readonly string[]): ExitCode {

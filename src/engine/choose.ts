@@ -8,8 +8,7 @@ import {commit} from './commit.ts';
 import {waitingPlan} from './decide.ts';
 import {type EngineDeps, hostOf} from './deps.ts';
 import type {ChooseRequest, Proposal} from './ports.ts';
-import {EARLIER_LOOKS_MS} from './propose.ts';
-import {diagnoseWithMemory} from './survey.ts';
+import {diagnoseWithMemory, EARLIER_LOOKS_MS} from './survey.ts';
 
 /** Holds the choice to the same rules as the first plan: what is locked stays locked, whatever was ticked. */
 export async function choose(deps: EngineDeps, choice: ChooseRequest): Promise<Result<Proposal>> {

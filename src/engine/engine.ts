@@ -13,7 +13,7 @@ import type {Engine} from './ports.ts';
 import {propose} from './propose.ts';
 import {recover} from './recover.ts';
 import {addSchedule, keepFileSchedules, listSchedules, removeSchedule} from './schedules.ts';
-import {survey} from './survey.ts';
+import {lookWithEarlier, survey} from './survey.ts';
 import {makeTurns} from './turns.ts';
 
 /** Of what is owed, the soonest. */
@@ -24,6 +24,7 @@ export function makeEngine(given: GivenDeps): Engine {
   return {
     probe: (host) => guard(() => deps.remote.host(host).probe({literals: literalsOf(deps), pids: []})),
     look: (host) => guard(() => survey(deps, host, {match: null, pids: []})),
+    diagnose: (host) => guard(() => lookWithEarlier(deps, host)),
     propose: (request) => guard(() => propose(deps, request)),
     choose: (choice) => guard(() => choose(deps, choice)),
     approve: (go) => guard(() => approve(deps, go)),

@@ -20,11 +20,8 @@ import {bareOutcome, close, commit} from './commit.ts';
 import {type EngineDeps, hostOf} from './deps.ts';
 import {askOwned, askOwners} from './owners.ts';
 import type {Proposal} from './ports.ts';
-import {survey} from './survey.ts';
+import {EARLIER_LOOKS_MS, survey} from './survey.ts';
 import {lookAtWrites} from './writes.ts';
-
-/** How far back an earlier look may tell whose child a process was. */
-export const EARLIER_LOOKS_MS = 7 * 24 * 3_600_000;
 
 /**
  * Opens a run, surveys, diagnoses, plans, and leaves the plan waiting for a go. A plan without targets and a dry run

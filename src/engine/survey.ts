@@ -6,6 +6,7 @@ import {diagnose} from '../domain/diagnose.ts';
 import type {Diagnosis} from '../domain/diagnosis.ts';
 import {ok, type Result} from '../domain/failure.ts';
 import type {HostName} from '../domain/host.ts';
+import {withMovedBills} from '../domain/moved-bill.ts';
 import {parseDeep} from '../domain/parse/deep.ts';
 import {parseProbe} from '../domain/parse/probe-output.ts';
 import {INITIAL_PID_NAMESPACE} from '../domain/process.ts';
@@ -13,6 +14,9 @@ import {mibOf, type Snapshot} from '../domain/snapshot.ts';
 import type {Transcript} from '../domain/transcript.ts';
 import {type EngineDeps, hostOf} from './deps.ts';
 import type {Look} from './ports.ts';
+
+/** How far back an earlier look may tell whose child, or whose memory, something was. */
+export const EARLIER_LOOKS_MS = 7 * 24 * 3_600_000;
 
 /** Literals are always the policy's workloads; `match` is the request's own. `pids` are wanted even if they hold nothing. */
 export async function survey(
@@ -32,6 +36,17 @@ export async function survey(
   const look = await deps.turns(() => understand(deps, answer.value, takenAtMs));
   if (!look.ok || !needsDeeper(look.value.diagnosis)) return look;
   return ok(await lookDeeper(deps, look.value, {pids: [], sinceUptimeMs: null}));
+}
+
+/** A look, and what the earlier ones of this boot tell of it. A store that cannot be read tells nothing, and fails nothing. */
+export async function lookWithEarlier(deps: EngineDeps, name: HostName): Promise<Result<Look>> {
+  const look = await survey(deps, name, {match: null, pids: []});
+  if (!look.ok) return look;
+  const {snapshot, diagnosis} = look.value;
+  const earlier = await deps.store
+    .looksAt(name, snapshot.machine.bootId, snapshot.takenAtMs - EARLIER_LOOKS_MS)
+    .catch(() => []);
+  return ok({snapshot, diagnosis: withMovedBills(diagnosis, earlier)});
 }
 
 /** The same look with what a second exec finds; as it was, where that one fails: the account then says what is missing. */

@@ -126,7 +126,7 @@ async function diagnose(desk: Desk, words: readonly string[]): Promise<Result<Me
   if (more.length > 0) return fail({reason: 'one-host-only', hosts: words});
   const host = readHost(first, known);
   if (!host.ok) return host;
-  return told(await desk.engine.look(host.value), (look) => diagnosisMessage(look.diagnosis));
+  return told(await desk.engine.diagnose(host.value), (look) => diagnosisMessage(look.diagnosis));
 }
 
 /** Anyone may stop: a waiting run closes, a working one stops before its next signal. */
