@@ -31,4 +31,27 @@ export interface HostSettings {
   readonly takenAtMs: number;
   readonly smi: SmiState;
   readonly gpus: readonly GpuSettings[];
+  /** Processes that are called like a profiler, holding a GPU or not. */
+  readonly profilers: readonly Profiler[];
+  readonly files: readonly ReportFile[];
+  /** Where report files were sought; `whole` is false where that folder is not there, or was not read to its end. */
+  readonly sought: readonly {readonly folder: string; readonly whole: boolean}[];
+}
+
+export interface Profiler {
+  readonly pid: number;
+  readonly startTicks: string;
+  /** Its short name. Hostile text, as is the folder. */
+  readonly name: string;
+  /** Its working directory; null if unreadable. */
+  readonly folder: string | null;
+}
+
+/** A report of a profiler, by its name. */
+export interface ReportFile {
+  /** Hostile text; a newline in it reads `?`. */
+  readonly path: string;
+  readonly MiB: number;
+  /** Epoch ms, the host's clock. */
+  readonly changedAtMs: number;
 }

@@ -34,8 +34,11 @@ export interface RemoteHost {
   owners(names: readonly OwnerName[]): Promise<Result<Transcript>>;
   /** One read-only exec with the look credential: which processes would end with these owners, and what their tools say. */
   owned(owners: readonly StoppableOwner[]): Promise<Result<Transcript>>;
-  /** One read-only exec with the look credential: clocks, power limits and modes that somebody may have set on the GPUs. */
-  settings(): Promise<Result<Transcript>>;
+  /**
+   * One read-only exec with the look credential: clocks, power limits and modes that somebody may have set on the GPUs;
+   * profilers, and their reports in these folders (absolute paths of one line) and where they work.
+   */
+  settings(folders: readonly string[]): Promise<Result<Transcript>>;
   /**
    * One signalling exec with the act credential. `onEvent` hears each event as its line arrives. An `ok` answer carries
    * the whole transcript; a failure says in `mayHaveActed` whether a signal may have been sent.
@@ -257,6 +260,8 @@ export interface Recovered {
 export interface Engine extends ReportVerbs {
   probe(host: HostName): Promise<Result<Transcript>>;
   look(host: HostName): Promise<Result<Look>>;
+  /** A look beside the earlier ones of this boot: which bills have moved since, from whom to whom. Reads more of the store. */
+  diagnose(host: HostName): Promise<Result<Look>>;
   propose(request: ReclaimRequest): Promise<Result<Proposal>>;
   /**
    * Replaces a waiting plan by one with exactly these targets ticked, as its next version with a new digest. `digest` is

@@ -21,7 +21,7 @@ export interface RemoteScripts {
   writes(nonce: string, pids: readonly number[]): string;
   owners(nonce: string, names: readonly OwnerName[]): string;
   owned(nonce: string, owners: readonly StoppableOwner[]): string;
-  settings(nonce: string): string;
+  settings(nonce: string, folders: readonly string[]): string;
   signal(nonce: string, frameNonce: string, batch: SignalBatch, host: {readonly deviceFolder: string}): string;
 }
 
@@ -79,7 +79,7 @@ function makeRemoteHost(
 
     owned: (owners) => look((nonce) => scripts.owned(nonce, owners)),
 
-    settings: () => look((nonce) => scripts.settings(nonce)),
+    settings: (folders) => look((nonce) => scripts.settings(nonce, folders)),
 
     signal(batch, onEvent) {
       if (access.act === null) return Promise.resolve(fail({reason: 'host-observe-only', host: access.name}));

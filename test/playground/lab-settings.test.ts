@@ -6,6 +6,7 @@ import type {HostSettings} from '../../src/domain/settings.ts';
 import {figure} from '../../src/domain/snapshot.ts';
 import {type Lab, startLab} from '../../src/playground/lab/lab.ts';
 import {connectToLab, type LabConnection} from '../../src/playground/lab/run-in-lab.ts';
+import {workload} from '../../src/playground/lab/species.ts';
 import {settingsScript} from '../../src/ssh/settings-script.ts';
 
 const NONCE = 'feedbeeffeedbeeffeedbeeffeedbeef';
@@ -24,9 +25,9 @@ afterAll(async () => {
 
 const smi = (words: string) => ssh.run(`${lab.hostsEntry().extraPath[0]}/nvidia-smi ${words}`);
 
-async function settings(shell = 'sh'): Promise<HostSettings> {
+async function settings(shell = 'sh', folders: readonly string[] = []): Promise<HostSettings> {
   const path = `PATH=${lab.hostsEntry().extraPath[0]}:$PATH`;
-  const ran = await ssh.run(`env ${path} ${shell} -s`, settingsScript(NONCE));
+  const ran = await ssh.run(`env ${path} ${shell} -s`, settingsScript(NONCE, folders));
   expect(ran.stderr).toBe('');
   const stdout = new TextEncoder().encode(ran.stdout);
   const from = {host: hostName('lab'), hostKey: 'k', nonce: NONCE, stderr: '', exitCode: ran.code, tookMs: 1};
@@ -84,9 +85,41 @@ describe('settings of a lab host', () => {
     lab.setFault({kind: 'none'});
   });
 
-  it.each(['dash', 'bash', 'busybox sh', 'mksh'])('are read under %s', async (shell) => {
-    const [program = ''] = shell.split(' ');
-    if ((await ssh.run(`command -v ${program}`)).code !== 0) return;
-    expect((await settings(shell)).gpus).toHaveLength(2);
+  it.each(['dash', 'bash', 'busybox sh', 'mksh'])(
+    'are read under %s, with profilers and their reports',
+    async (shell) => {
+      const [program = ''] = shell.split(' ');
+      if ((await ssh.run(`command -v ${program}`)).code !== 0) return;
+      const folder = `${lab.folder}/run/out of ${program}`;
+      await ssh.run(
+        `mkdir -p '${folder}/deep'; head -c 1048576 /dev/zero >'${folder}/deep/a b.nsys-rep'; cd '${folder}'; echo 1 >'trace
+1.json'; echo 1 >notes.json`,
+      );
+      const profiler = await lab.spawn(
+        workload([{gpu: 0, MiB: 100}], {
+          argv: ['nsys', 'profile', 'python3', 'bench.py'],
+          comm: 'nsys',
+          label: 'profiler',
+        }),
+      );
+      const read = await settings(shell, [folder, '/nowhere at all']);
+      expect(read.gpus).toHaveLength(2);
+      expect(read.profilers).toMatchObject([{pid: profiler.pid, name: 'nsys'}]);
+      expect(read.profilers[0]?.folder).toBe('/');
+      const found = read.files.filter(({path}) => path.startsWith(folder));
+      expect(found.toSorted((a, b) => b.MiB - a.MiB)).toMatchObject([
+        {path: `${folder}/deep/a b.nsys-rep`, MiB: 1},
+        {path: `${folder}/trace?1.json`},
+      ]);
+      expect(read.sought).toContainEqual({folder, whole: true});
+      expect(read.sought).toContainEqual({folder: '/nowhere at all', whole: false});
+      await lab.endOfItself(profiler.pid);
+      expect((await settings(shell)).profilers).toEqual([]);
+    },
+  );
+
+  it('are asked for with folders of one line only', () => {
+    for (const folder of ['relative', '/two\nlines', ''])
+      expect(() => settingsScript(NONCE, [folder])).toThrow('folder');
   });
 });

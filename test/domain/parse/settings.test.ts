@@ -24,8 +24,8 @@ function read(section: string, kind = 'settings') {
   return parsed(body, kind);
 }
 
-function parsed(body: string, kind = 'settings') {
-  const text = `banner\n\n@@${NONCE} BEGIN ${kind} 1\n\n@@${NONCE} begin host\n${HOST}\n\n@@${NONCE} end host 0\n\n@@${NONCE} begin settings\n${body}\n\n@@${NONCE} end settings 0\n\n@@${NONCE} END 0\n`;
+function parsed(body: string, kind = 'settings', more = '') {
+  const text = `banner\n\n@@${NONCE} BEGIN ${kind} 1\n\n@@${NONCE} begin host\n${HOST}\n\n@@${NONCE} end host 0\n\n@@${NONCE} begin settings\n${body}\n\n@@${NONCE} end settings 0\n${more}\n@@${NONCE} END 0\n`;
   const transcript = {
     host: hostName('gpu-07'),
     hostKey: 'k',
@@ -117,5 +117,49 @@ describe('what is set on a GPU', () => {
 
   it('is not read from the answer to another question', () => {
     expect(read(H200, 'probe')).toMatchObject({ok: false, failure: {reason: 'probe-unreadable', section: 'BEGIN'}});
+  });
+
+  it('names the profilers that live, where they work, and their reports there', () => {
+    const stat = (pid: number, comm: string, state: string) =>
+      `stat ${pid} (${comm}) ${state} 1 ${pid} ${pid} 0 -1 4194560 1 0 0 0 1 2 0 0 20 0 3 0 ${pid}00 1 1`;
+    const section = (name: string, body: string) => `\n@@${NONCE} begin ${name}\n${body}\n\n@@${NONCE} end ${name} 0\n`;
+    const answer = parsed(
+      `@fields ${FIELDS}\n${H200}\n@rc 0`,
+      'settings',
+      section(
+        'profilers',
+        [
+          stat(7, 'nsys', 'S'),
+          'cwd /home/anna/run 1',
+          stat(8, 'ncu', 'Z'),
+          'cwd ',
+          stat(9, 'nsys) R', 'S'),
+          'cwd ',
+        ].join('\n'),
+      ) +
+        section(
+          'files',
+          '@in /data/\n1796130000.5 2097152 a/b?c.nsys-rep\n@rc 0\n\n@in @7\n1796130001 1048576 x.ncu-rep\n@rc 137\n\n@in @9\n\n@in /gone\n@rc 1\n',
+        ),
+    );
+    expect(answer).toMatchObject({
+      ok: true,
+      value: {
+        profilers: [
+          {pid: 7, startTicks: '700', name: 'nsys', folder: '/home/anna/run 1'},
+          {pid: 9, startTicks: '900', name: 'nsys) R', folder: null},
+        ],
+        files: [
+          {path: '/data/a/b?c.nsys-rep', MiB: 2, changedAtMs: 1_796_130_000_000},
+          {path: '/home/anna/run 1/x.ncu-rep', MiB: 1, changedAtMs: 1_796_130_001_000},
+        ],
+        sought: [
+          {folder: '/data', whole: true},
+          {folder: '/home/anna/run 1', whole: false},
+          {folder: '/proc/9/cwd', whole: false},
+          {folder: '/gone', whole: false},
+        ],
+      },
+    });
   });
 });
