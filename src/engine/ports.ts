@@ -262,8 +262,6 @@ export interface Engine extends ReportVerbs {
   look(host: HostName): Promise<Result<Look>>;
   /** A look beside the earlier ones of this boot: which bills have moved since, from whom to whom. Reads more of the store. */
   diagnose(host: HostName): Promise<Result<Look>>;
-  /** A look beside the earlier ones of this boot: which bills have moved since, from whom to whom. Reads more of the store. */
-  diagnose(host: HostName): Promise<Result<Look>>;
   propose(request: ReclaimRequest): Promise<Result<Proposal>>;
   /**
    * Replaces a waiting plan by one with exactly these targets ticked, as its next version with a new digest. `digest` is
