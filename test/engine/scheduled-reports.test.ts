@@ -245,6 +245,21 @@ describe('a bot that is dead for two hours across due times', () => {
     release();
   });
 
+  it('is late by seconds as well', async () => {
+    const on = await world();
+    const first = bot(on);
+    const {schedule} = await add(on, first, 'gpu-07 in 1m');
+    await first.stop();
+    await on.pass(MINUTE + 10_000);
+    const second = bot(on);
+    await expect.poll(() => second.told.length).toBe(1);
+    expect((await reportsOf(on, schedule.id)).map(short)).toEqual(['10:01 told late']);
+    // One that is due in a bot's life is not, however short that is.
+    const soon = await add(on, second, 'gpu-07 in 1s');
+    await on.pass(3_000);
+    await expect.poll(async () => (await reportsOf(on, soon.schedule.id)).map(short)).toEqual(['10:01 told']);
+  });
+
   it('told nothing of a removed one', async () => {
     const on = await world();
     const first = bot(on);
