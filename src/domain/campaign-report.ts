@@ -1,0 +1,221 @@
+/** The post-profiling report: what of a campaign is still there, and what differs from its start. Two looks, compared. */
+import type {Campaign} from './campaign.ts';
+import type {SharedLeftover, XidLine} from './deep.ts';
+import type {GpuState} from './diagnosis.ts';
+import type {Failure} from './failure.ts';
+import type {FindingKind} from './finding.ts';
+import type {HostName} from './host.ts';
+import {type HostFacts, isSameHolder} from './host-facts.ts';
+import type {HolderReport} from './host-report.ts';
+import type {Profiler, ReportFile} from './settings.ts';
+import {type SettingsDiff, settingsDiff, unlockCommands} from './settings-diff.ts';
+
+export type CampaignHost =
+  | {readonly state: 'unseen'; readonly host: HostName; readonly failure: Failure}
+  | SeenCampaignHost;
+
+export interface CampaignGpu {
+  readonly uuid: string;
+  readonly index: number | null;
+  /** null: not seen then. The peak is never known: nobody looked. */
+  readonly beforeMiB: number | null;
+  readonly afterMiB: number | null;
+  readonly nowMiB: number | null;
+  readonly unexplainedMiB: number | null;
+  readonly state: GpuState;
+}
+
+export interface Leftover {
+  readonly holder: HolderReport;
+  readonly findings: readonly FindingKind[];
+  readonly profiler: boolean;
+}
+
+export interface SeenCampaignHost {
+  readonly state: 'seen';
+  readonly host: HostName;
+  readonly takenAtMs: number;
+  /** Nothing of before can still run, and what is set comes as the host starts. */
+  readonly rebooted: boolean;
+  readonly gpus: readonly CampaignGpu[];
+  /** Holders that were not there at the start. */
+  readonly leftovers: readonly Leftover[];
+  /** Holders of the start that still hold. */
+  readonly wereThere: readonly HolderReport[];
+  /** Profilers that were not there at the start and hold no GPU. */
+  readonly profilers: readonly Profiler[];
+  /** null: one of the two looks at the settings is missing. */
+  readonly settings: SettingsDiff | null;
+  /** Unlock clocks, should anybody have locked them. */
+  readonly unlock: readonly string[];
+  /** New since the start; null: not told. */
+  readonly shared: readonly SharedLeftover[] | null;
+  /** Written since the start; `sought` empty: nowhere was looked. */
+  readonly files: readonly ReportFile[];
+  readonly sought: readonly {readonly folder: string; readonly whole: boolean}[];
+  /** Xid lines since the start, with the GPU; null: no log could be read. */
+  readonly xids: readonly {readonly index: number | null; readonly line: XidLine}[] | null;
+  /** Uncorrected ECC errors more than at the start. */
+  readonly ecc: readonly {readonly index: number | null; readonly more: number}[];
+  /** What became of MPS. */
+  readonly mps: 'same' | 'started' | 'stopped' | 'unknown';
+  /** "No holder" may be said. */
+  readonly fullSight: boolean;
+}
+
+export interface CampaignReport {
+  readonly campaign: Campaign;
+  readonly hosts: readonly CampaignHost[];
+}
+
+/** `after`: what was seen when it ended; null: that is `now`. */
+export function compareHost(
+  campaign: Campaign,
+  before: HostFacts,
+  now: HostFacts,
+  after: HostFacts | null,
+): SeenCampaignHost {
+  const isMeant = (index: number | null): boolean =>
+    campaign.gpus === null || index === null || campaign.gpus.includes(index);
+  const rebooted = before.seen.bootId !== now.seen.bootId;
+  const wasThere = (one: {readonly pid: number; readonly startTicks: string}): boolean =>
+    !rebooted &&
+    (before.seen.holders.some((old) => isSameHolder(old, one)) ||
+      before.settings?.profilers.some((old) => isSameHolder(old, one)) === true);
+  const profilers = now.settings?.profilers ?? [];
+  // Who uses no GPU that is known stays in: it may be one of these.
+  const holders = now.seen.holders.filter(({gpus}) => gpus.length === 0 || gpus.some(isMeant));
+  return {
+    state: 'seen',
+    host: now.seen.host,
+    takenAtMs: now.seen.takenAtMs,
+    rebooted,
+    gpus: gpuLines(before, now, after ?? now).filter(({index}) => isMeant(index)),
+    leftovers: holders
+      .filter((one) => !wasThere(one))
+      .map((holder) => ({
+        holder,
+        findings: now.findings[String(holder.pid)] ?? [holder.finding],
+        profiler: profilers.some((one) => isSameHolder(one, holder)),
+      })),
+    wereThere: holders.filter(wasThere),
+    profilers: profilers.filter(
+      (one) => !wasThere(one) && !now.seen.holders.some((holder) => isSameHolder(holder, one)),
+    ),
+    settings:
+      before.settings === null || now.settings === null || now.settings.smi.state !== 'answered'
+        ? null
+        : settingsDiff(before.settings, now.settings, ({index}) => isMeant(index)),
+    unlock: unlockCommands((now.settings?.gpus ?? []).filter(({index}) => isMeant(index))),
+    shared: newShared(before, now, rebooted),
+    files: (now.settings?.files ?? []).filter(({changedAtMs}) => changedAtMs >= campaign.startedAtMs),
+    sought: now.settings?.sought ?? [],
+    xids: newXids(before, now, rebooted, isMeant),
+    ecc: newEcc(before, now, rebooted, isMeant),
+    mps: mpsChange(before, now),
+    fullSight: now.fullSight,
+  };
+}
+
+/** Something is left, or differs: what could not be read is no difference, and no proof of none. */
+export function hasDifference(host: SeenCampaignHost): boolean {
+  const {settings} = host;
+  return (
+    host.leftovers.length > 0 ||
+    host.profilers.length > 0 ||
+    (settings !== null && settings.changes.length + settings.missing.length > 0) ||
+    (host.shared ?? []).length > 0 ||
+    (host.xids ?? []).length > 0 ||
+    host.ecc.length > 0 ||
+    host.mps === 'started' ||
+    host.mps === 'stopped' ||
+    host.gpus.some(({state}) => state === 'dirty')
+  );
+}
+
+/** Nothing is left, nothing differs, and everything was read. */
+export function isAsBefore(host: CampaignHost): boolean {
+  if (host.state !== 'seen' || hasDifference(host)) return false;
+  const {settings, shared, xids, mps, gpus} = host;
+  const read = settings !== null && shared !== null && xids !== null && mps !== 'unknown' && host.fullSight;
+  return read && gpus.length > 0 && gpus.every(({state}) => state !== 'unknown');
+}
+
+function gpuLines(before: HostFacts, now: HostFacts, after: HostFacts): readonly CampaignGpu[] {
+  const used = ({seen}: HostFacts, uuid: string): number | null =>
+    seen.gpus.find((gpu) => gpu.uuid === uuid)?.usedMiB ?? null;
+  const here = now.seen.gpus.map(({uuid, index, state, unexplainedMiB}): CampaignGpu => {
+    return {
+      uuid,
+      index,
+      state,
+      unexplainedMiB,
+      beforeMiB: used(before, uuid),
+      afterMiB: used(after, uuid),
+      nowMiB: used(now, uuid),
+    };
+  });
+  const gone = before.seen.gpus.filter(({uuid}) => !now.seen.gpus.some((gpu) => gpu.uuid === uuid));
+  return [
+    ...here,
+    ...gone.map(({uuid, index, usedMiB}): CampaignGpu => {
+      return {
+        uuid,
+        index,
+        state: 'unknown',
+        unexplainedMiB: null,
+        beforeMiB: usedMiB,
+        afterMiB: used(after, uuid),
+        nowMiB: null,
+      };
+    }),
+  ];
+}
+
+function newShared(before: HostFacts, now: HostFacts, rebooted: boolean): readonly SharedLeftover[] | null {
+  const [was, is] = [before.deep?.leftovers ?? null, now.deep?.leftovers ?? null];
+  if (is === null || (was === null && !rebooted)) return null;
+  const old = new Set(rebooted ? [] : was?.map(({kind, name}) => `${kind} ${name}`));
+  return is.filter(({kind, name}) => !old.has(`${kind} ${name}`));
+}
+
+function newXids(
+  before: HostFacts,
+  now: HostFacts,
+  rebooted: boolean,
+  isMeant: (index: number | null) => boolean,
+): SeenCampaignHost['xids'] {
+  const lines = now.deep?.xids ?? null;
+  if (lines === null) return null;
+  const indexOf = (busId: string): number | null =>
+    now.seen.gpus.find(({uuid}) => now.busIds[uuid] === busId)?.index ?? null;
+  return lines
+    .filter(({uptimeMs}) => rebooted || uptimeMs > before.uptimeMs)
+    .map((line) => ({index: indexOf(line.busId), line}))
+    .filter(({index}) => isMeant(index));
+}
+
+/** The count since the driver was loaded begins anew with a reboot; the one of the GPU's life does not. */
+function newEcc(
+  before: HostFacts,
+  now: HostFacts,
+  rebooted: boolean,
+  isMeant: (index: number | null) => boolean,
+): SeenCampaignHost['ecc'] {
+  return (now.settings?.gpus ?? []).flatMap((is) => {
+    const was = before.settings?.gpus.find(({uuid}) => uuid === is.uuid);
+    if (was === undefined || !isMeant(is.index)) return [];
+    const counts = rebooted ? [] : [[was.eccVolatile, is.eccVolatile] as const];
+    const more = [...counts, [was.eccAggregate, is.eccAggregate] as const].map(([from, to]) =>
+      from.known && to.known ? to.value - from.value : 0,
+    );
+    const most = Math.max(0, ...more);
+    return most === 0 ? [] : [{index: is.index, more: most}];
+  });
+}
+
+function mpsChange(before: HostFacts, now: HostFacts): SeenCampaignHost['mps'] {
+  if (before.deep?.mpsSeen !== true || now.deep?.mpsSeen !== true) return 'unknown';
+  const [was, is] = [before.deep.mpsControl !== null, now.deep.mpsControl !== null];
+  return was === is ? 'same' : is ? 'started' : 'stopped';
+}

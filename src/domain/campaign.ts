@@ -1,0 +1,83 @@
+/**
+ * A campaign: GPUs that somebody measures on, from a start that is looked at to an end that is. It is a hold: others have
+ * their GPUs back from there only by an override with a reason. `keep` is the same hold without the looks.
+ */
+import type {HostName} from './host.ts';
+import type {HostFacts} from './host-facts.ts';
+import {type Person, personId} from './person.ts';
+
+/** `c` and 5 hex digits. */
+export type CampaignId = string & {readonly __brand: 'CampaignId'};
+
+export function campaignId(text: string): CampaignId {
+  return text as CampaignId;
+}
+
+export interface Campaign {
+  readonly id: CampaignId;
+  readonly kind: 'profile' | 'keep';
+  readonly hosts: readonly HostName[];
+  /** Indexes as typed; null: every GPU of these hosts. */
+  readonly gpus: readonly number[] | null;
+  /** `personId` of who holds them. */
+  readonly by: string;
+  /** What it is, in that person's words: a campaign's label, or why something is kept. */
+  readonly label: string | null;
+  /** Where reports of profilers are written, an absolute path on these hosts; null: not said. */
+  readonly out: string | null;
+  readonly startedAtMs: number;
+  /** Epoch ms from which it holds nothing any more; null: until it is ended. */
+  readonly untilMs: number | null;
+  /** Where its report is told; null: nowhere but to who ends it. */
+  readonly channel: string | null;
+  /** As each host was at the start; none for a `keep`. */
+  readonly before: readonly HostFacts[];
+}
+
+export interface KeptCampaign {
+  readonly campaign: Campaign;
+  readonly ended: {
+    readonly by: string;
+    readonly atMs: number;
+    /** As each host was then that could be looked at. */
+    readonly after: readonly HostFacts[];
+  } | null;
+  /** Its start card in Slack; null: none was posted. */
+  readonly card: {readonly channel: string; readonly ts: string} | null;
+}
+
+/** `holding` · `over`: its time has passed, and nobody has ended it · `ended`. */
+export type CampaignState = 'holding' | 'over' | 'ended';
+
+export function campaignState({campaign, ended}: KeptCampaign, nowMs: number): CampaignState {
+  if (ended !== null) return 'ended';
+  return campaign.untilMs !== null && campaign.untilMs <= nowMs ? 'over' : 'holding';
+}
+
+/** Whether it holds one of these GPUs of that host; null: all of them. */
+export function holdsGpus({hosts, gpus}: Campaign, host: HostName, wanted: readonly number[] | null): boolean {
+  return hosts.includes(host) && (gpus === null || wanted === null || gpus.some((index) => wanted.includes(index)));
+}
+
+/** The holds of others in the way of this person, on these GPUs of that host; null: all of them. */
+export function holdsInTheWay(
+  kept: readonly KeptCampaign[],
+  wanted: {readonly host: HostName; readonly gpus: readonly number[] | null},
+  person: Person,
+  nowMs: number,
+): readonly Campaign[] {
+  const id = personId(person);
+  return kept
+    .filter((one) => campaignState(one, nowMs) === 'holding')
+    .map(({campaign}) => campaign)
+    .filter((one) => one.by !== id && holdsGpus(one, wanted.host, wanted.gpus));
+}
+
+/** The campaign that measures on this host now, so that nobody looks there unasked; null if none does. */
+export function measuringOn(kept: readonly KeptCampaign[], host: HostName, nowMs: number): Campaign | null {
+  const found = kept.find(
+    (one) =>
+      one.campaign.kind === 'profile' && one.campaign.hosts.includes(host) && campaignState(one, nowMs) === 'holding',
+  );
+  return found?.campaign ?? null;
+}

@@ -1,0 +1,120 @@
+import {describe, expect, it} from 'vitest';
+import {compareHost} from '../../src/domain/campaign-report.ts';
+import {figure} from '../../src/domain/snapshot.ts';
+import {campaignHostLines, campaignHostTitle, campaignLine, reportLines} from '../../src/report/campaign-lines.ts';
+import {HOST, uuidOf} from '../doubles/build.ts';
+import {aCampaign, aHolder, hostSettings, kept, settingsOf, someFacts} from '../doubles/campaign.ts';
+
+const changed = compareHost(
+  aCampaign(),
+  someFacts({see: {holders: [aHolder(5, {title: 'old.py'})]}}),
+  someFacts({
+    see: {holders: [aHolder(5, {title: 'old.py'}), aHolder(7, {title: 'nsys', gpus: [0, 1], chargedMiB: 40_960})]},
+    findings: {7: ['writing', 'renamed']},
+    deep: {
+      leftovers: [{kind: 'file', name: 'psm_1', MiB: 64, uid: 0, ageMs: 60_000}],
+      xids: [{uptimeMs: 150_000, busId: '00000000:01:00.0', code: 79, pid: null, text: 'fell off\u001b[31m'}],
+      mpsControl: 3,
+      mpsSeen: true,
+    },
+    settings: hostSettings(
+      [
+        settingsOf(0, {powerLimitW: figure(300), graphicsMHz: figure(1200), eccVolatile: figure(1)}),
+        settingsOf(1, {migMode: '[N/A]'}),
+      ],
+      {
+        profilers: [
+          {pid: 7, startTicks: '70', name: 'nsys', folder: '/x'},
+          {pid: 8, startTicks: '80', name: 'ncu', folder: '/data/run'},
+        ],
+        files: [{path: '/data/run/a.ncu-rep', MiB: 12, changedAtMs: 5_000}],
+        sought: [
+          {folder: '/x', whole: true},
+          {folder: '/data/run', whole: false},
+        ],
+      },
+    ),
+  }),
+  null,
+);
+
+describe('a post-profiling report in words', () => {
+  const text = campaignHostLines(changed, 'gpu-reclaim').join('\n');
+
+  it.each([
+    `${HOST}: left behind: 2 processes; 2 settings differ; shared memory left behind; faults since the start; MPS was started`,
+    'peak: not sampled',
+    'left behind: PID 7 nsys · profiler, writing a file, renamed · GPU 0-1, 40,960 MiB',
+    `to get it back: gpu-reclaim reclaim ${HOST} pid=7`,
+    'left behind: PID 8 ncu · profiler, holds no GPU, works in /data/run',
+    'there at the start as well: PID 5 old.py',
+    `as root on ${HOST}`,
+    'GPU 0 power limit: was 700 W, is 300 W',
+    `nvidia-smi -i ${uuidOf(0)} -pl 700`,
+    'GPU 0 application clocks: was memory 3201, graphics 1980 MHz, is memory 3201, graphics 1200 MHz',
+    `nvidia-smi -i ${uuidOf(0)} -rac`,
+    'Not to be compared on GPU 1: MIG mode, for which nvidia-smi says [N/A]',
+    'Locked clocks cannot be read back',
+    `nvidia-smi -i ${uuidOf(1)} -rmc`,
+    'shared memory that nobody has open: /dev/shm/psm_1, 64 MiB, 60 s old',
+    'sought in /x, /data/run (not to its end): 1 file',
+    '/data/run/a.ncu-rep, 12 MiB',
+    'fault since the start: GPU 1 Xid 79 fell off [31m',
+    'fault since the start: GPU 0, 1 uncorrected ECC error',
+    'echo quit | nvidia-cuda-mps-control',
+  ])('says %s', (line) => {
+    expect(text).toContain(line);
+  });
+
+  it('holds no mark that a terminal would obey', () => {
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+  });
+
+  it('has each command on a line of its own', () => {
+    const commands = campaignHostLines(changed, 'gpu-reclaim').filter((line) => line.trim().startsWith('nvidia-smi '));
+    expect(commands).toHaveLength(2 + 4);
+  });
+
+  it('says where nothing differs, and that nothing was sought', () => {
+    const same = compareHost(aCampaign(), someFacts(), someFacts(), null);
+    const lines = campaignHostLines(same, '/gpu').join('\n');
+    expect(campaignHostTitle(same)).toBe(`${HOST}: as at the start, nothing differs`);
+    expect(lines).toContain('No process is left behind.');
+    expect(lines).toContain('are as at the start');
+    expect(lines).toContain('Report files were not looked for');
+    expect(lines).toContain('Faults since the start: none.');
+  });
+
+  it('does not say "nobody" where not everything was read', () => {
+    const blind = compareHost(
+      aCampaign(),
+      someFacts(),
+      someFacts({fullSight: false, settings: null, deep: null}),
+      null,
+    );
+    const lines = campaignHostLines(blind, '/gpu').join('\n');
+    expect(campaignHostTitle(blind)).toBe(`${HOST}: nothing seen that differs, but not everything could be read`);
+    expect(lines).not.toContain('No process is left behind.');
+    expect(lines).toContain('Not everything on this host could be read');
+    expect(lines).toContain('could not be compared');
+    expect(lines).toContain('kernel log could not be read');
+  });
+
+  it('calls a host unknown that did not answer', () => {
+    const failure = {reason: 'host-unreachable', host: HOST, address: 'x', detail: 'refused'} as const;
+    const lines = reportLines({campaign: aCampaign(), hosts: [{state: 'unseen', host: HOST, failure}, changed]}, 'x');
+    expect(lines[0]).toBe(`${HOST}: unknown, it could not be looked at`);
+    expect(lines.join('\n')).toContain('PID 7');
+  });
+
+  it('lists holds with their state', () => {
+    const time = (atMs: number): string => `t${atMs}`;
+    expect(campaignLine(kept({label: 'sweep', gpus: [0, 1]}), 5, time)).toBe(
+      `profile c0a1b2 "sweep" on ${HOST}, GPU 0-1, by os:anna: since t1000, holds until it is ended`,
+    );
+    expect(campaignLine(kept({kind: 'keep', untilMs: 9}), 5, time)).toContain('keep c0a1b2');
+    expect(campaignLine(kept({untilMs: 9}), 5, time)).toContain('holds until t9');
+    expect(campaignLine(kept({untilMs: 4}), 5, time)).toContain('its time was over at t4');
+    expect(campaignLine(kept({}, {ended: {by: 'os:bo', atMs: 8, after: []}}), 5, time)).toContain('ended t8 by os:bo');
+  });
+});
