@@ -163,12 +163,15 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     };
   };
 
+  const lookedAt = async () => {
+    await gate;
+    return ok({snapshot: SNAPSHOT, diagnosis: aDiagnosis(SNAPSHOT)});
+  };
+
   const scripted = (deps: EngineDeps): Engine => ({
     ...makeEngine(deps),
-    look: async () => {
-      await gate;
-      return ok({snapshot: SNAPSHOT, diagnosis: aDiagnosis(SNAPSHOT)});
-    },
+    look: lookedAt,
+    diagnose: lookedAt,
     propose: async (request) => {
       const atMs = clock.now();
       const first = {kind: 'requested', atMs, request} as const;
