@@ -10,7 +10,7 @@ import {survey} from './survey.ts';
 
 /** A report that is begun later than this, ms, is late, whatever kept us. */
 export const LATE_MS = 60_000;
-const OWED_AT_ONCE = 50;
+const OWED_AT_ONCE = 1_000;
 /** Missed due times are counted up to here. */
 const MOST_MISSED = 10_000;
 /** Looks of an idle watch that are further apart than two intervals and this, ms, are no unbroken row. */

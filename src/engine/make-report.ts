@@ -11,9 +11,6 @@ import {lookAtHosts} from './look-at-hosts.ts';
 import type {FinishedReport, FleetLook, Telling} from './report-ports.ts';
 import {diagnoseWithMemory} from './survey.ts';
 
-/** Among so many earlier ones the last that has looks is found: the others were skipped. */
-const EARLIER_SEEN = 100;
-
 export async function makeReport(
   deps: EngineDeps,
   owed: Report,
@@ -27,8 +24,8 @@ export async function makeReport(
   }
   const {schedule} = kept;
   // The list that it was on may be older than its end.
-  const stored = (await schedules.reportsOf(schedule.id, EARLIER_SEEN)).find((one) => one.dueAtMs === owed.dueAtMs);
-  if (stored === undefined || (stored.phase !== 'begun' && stored.phase !== 'looked')) return ok(null);
+  const {report: stored} = await schedules.around(owed);
+  if (stored === null || (stored.phase !== 'begun' && stored.phase !== 'looked')) return ok(null);
   // One that died with its bot is looked at now, whenever it was begun.
   const late = stored.late || (stored.seen === null && deps.clock.now() - stored.dueAtMs > LATE_MS);
   const report = {...stored, late};
@@ -42,9 +39,7 @@ export async function makeReport(
   } else {
     look = {hosts: report.seen, diagnoses: await lookedBefore(deps, report.seen)};
   }
-  const others = await schedules.reportsOf(schedule.id, EARLIER_SEEN);
-  const before = others.find((one) => one.dueAtMs < report.dueAtMs && one.seen !== null);
-  const skipped = others.filter((one) => one.phase === 'skipped' && one.dueAtMs > report.dueAtMs);
+  const {before, skippedMs} = await schedules.around(report);
   const now = await schedules.load(schedule.id);
   return ok({
     schedule,
@@ -52,7 +47,7 @@ export async function makeReport(
     diagnoses: look.diagnoses,
     beforeMs: before?.dueAtMs ?? null,
     changes: changesBetween(before?.seen ?? null, look.hosts, deps.policy.toleranceMiB),
-    skippedMs: skipped.map((one) => one.dueAtMs).toSorted((a, b) => a - b),
+    skippedMs,
     nextMs: now?.nextMs ?? null,
     message: now?.message ?? kept.message,
   });

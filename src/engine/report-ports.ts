@@ -64,8 +64,14 @@ export interface ScheduleStore {
   }): Promise<'begun' | 'skipped' | 'lost'>;
   /** Keeps what a waiting schedule's look saw, unless it was taken or removed meanwhile. */
   keepWatch(id: ScheduleId, fromMs: number, nextMs: number, watch: Watch): Promise<void>;
-  /** Begun or looked, and not told yet; earliest due first. */
+  /** Begun or looked, and not told yet; earliest due first, without what was seen: Slack may be down for long. */
   owed(limit: number): Promise<readonly Report[]>;
+  /** This report as it stands now, the last one before it that was looked, and which due times after it were skipped. */
+  around(report: Report): Promise<{
+    readonly report: Report | null;
+    readonly before: Report | null;
+    readonly skippedMs: readonly number[];
+  }>;
   /** Newest first. */
   reportsOf(id: ScheduleId, limit: number): Promise<readonly Report[]>;
   /** Keeps what was seen, and whether it came late. */

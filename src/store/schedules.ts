@@ -118,14 +118,15 @@ export function makeScheduleStore(reader: Reader): ScheduleStore {
     owed: async (limit) => {
       const rows = await db
         .selectFrom('reports')
-        .selectAll()
+        .select(['schedule_id', 'due_at_ms', 'phase', 'begun_at_ms', 'ended_at_ms', 'late', 'missed', 'why'])
         .where('phase', 'in', ['begun', 'looked'])
         .orderBy('due_at_ms')
         .orderBy('schedule_id')
         .limit(limit)
         .execute();
-      return rows.map((row) => reportOf(reader, row));
+      return rows.map((row) => reportOf(reader, {...row, seen: null}));
     },
+    around: (report) => around(reader, report),
     reportsOf: async (id, limit) => {
       const rows = await db
         .selectFrom('reports')
@@ -138,6 +139,29 @@ export function makeScheduleStore(reader: Reader): ScheduleStore {
     },
     keepSeen: (report, seen) => keepSeen(reader, report, seen),
     end: (report, phase, message, atMs) => end(reader, report, phase, message, atMs),
+  };
+}
+
+async function around(reader: Reader, {scheduleId, dueAtMs}: Report): ReturnType<ScheduleStore['around']> {
+  const all = reader.db.selectFrom('reports').where('schedule_id', '=', scheduleId);
+  const own = await all.selectAll().where('due_at_ms', '=', dueAtMs).executeTakeFirst();
+  const before = await all
+    .selectAll()
+    .where('due_at_ms', '<', dueAtMs)
+    .where('seen', 'is not', null)
+    .orderBy('due_at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  const skipped = await all
+    .select('due_at_ms')
+    .where('due_at_ms', '>', dueAtMs)
+    .where('phase', '=', 'skipped')
+    .orderBy('due_at_ms')
+    .execute();
+  return {
+    report: own === undefined ? null : reportOf(reader, own),
+    before: before === undefined ? null : reportOf(reader, before),
+    skippedMs: skipped.map((row) => row.due_at_ms),
   };
 }
 

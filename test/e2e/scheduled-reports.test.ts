@@ -109,6 +109,9 @@ describe.concurrent('a scheduled report', () => {
       readonly hosts: readonly {readonly state: string}[];
     };
     expect(again).toMatchObject({ok: true, hosts: [{state: 'occupied'}]});
+    const plain = await bot.run('report', 'lab');
+    expect(plain).toMatchObject({code: 0, out: expect.stringMatching(/^1 host: 1 occupied\ngpu-07 occupied GPU 0/)});
+    expect(plain.out).toContain('Looked at 1 of 1; nothing was signalled.');
   });
 
   test('waits for a real process, and says when it has ended', async () => {

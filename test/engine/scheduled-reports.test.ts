@@ -455,6 +455,26 @@ describe('when a process exits', () => {
   });
 });
 
+describe('when idle', () => {
+  it('its report comes after looks without a gap that show no work, and once', async () => {
+    const on = await world();
+    const one = bot(on);
+    const {schedule} = await add(on, one, 'gpu-07 when idle 5m');
+    for (let minute = 1; minute <= 5; minute += 1) {
+      await on.pass(MINUTE);
+      await expect.poll(() => on.probes).toBe(minute);
+    }
+    // Since the first look, not since it was asked for.
+    expect(await reportsOf(on, schedule.id)).toEqual([]);
+    await on.pass(MINUTE);
+    await expect.poll(() => one.told.length).toBe(1);
+    const [finished] = one.told;
+    expect(finished && whyLine(finished.report)).toBe('Every GPU was idle for 5 m by unbroken looks.');
+    await on.pass(HOUR);
+    expect(await reportsOf(on, schedule.id)).toHaveLength(1);
+  });
+});
+
 describe('schedules of the policy file', () => {
   const wanted: NewSchedule = {
     hosts: [{kind: 'host', name: A}],
