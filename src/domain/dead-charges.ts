@@ -2,7 +2,7 @@
  * Dead PIDs that the driver still bills, and who keeps their device files. The driver frees a context when the last
  * descriptor of it closes; a child forked after cuInit keeps them all, and is billed for nothing itself.
  */
-import {hasOpenFiles, holdsDevice, keepsContextFiles, keepsModeset, nodesHeld} from './devices.ts';
+import {hasOpenFiles, holdsDevice, keepsContextFiles, keepsContextOn, keepsModeset, nodesHeld} from './devices.ts';
 import {ancestors, isPlainZombie, type ProcessTable} from './lineage.ts';
 import type {Charge, Holding, ProcessFacts, Snapshot} from './snapshot.ts';
 
@@ -30,8 +30,8 @@ export function seesTheLiving(snapshot: Snapshot): boolean {
 }
 
 /**
- * The dead charges that this process keeps alive: it maps the GPU's node, has a CUDA context's files open, is billed nowhere
- * itself, and has no living ancestor that holds a device by its own right (else it is part of that one's live work).
+ * The dead charges that this process keeps alive: it maps the GPU's node, has all files of a CUDA context there open, is billed
+ * nowhere itself, and has no living ancestor that holds a device by its own right (else it is part of that one's live work).
  */
 export function chargesKeptBy(
   process: ProcessFacts,
@@ -67,7 +67,8 @@ function keptByItself(
   // A forked child has its parent's mappings too (measured on an H200), and only a zombie leader's can't be read. NVML has
   // the same files open, nvidia-uvm among them, and maps none: a monitor in somebody's script is no ghost.
   const isLeader = process.state === 'Z' && holding.threadOpens.length > 0;
-  return dead.filter((charge) => mapped.has(charge.gpuUuid) || (isLeader && opened.has(charge.gpuUuid)));
+  const whole = keepsContextOn(holding, process.threads, snapshot);
+  return dead.filter(({gpuUuid}) => whole.has(gpuUuid) && (mapped.has(gpuUuid) || (isLeader && opened.has(gpuUuid))));
 }
 
 /** As the driver names a PID that it cannot read: `[Not Found]`, `[No data]`, older `Unknown Error`. */

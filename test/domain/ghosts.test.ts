@@ -21,7 +21,14 @@ import {
   planFor,
   targetOf,
   targetPids,
+  ZOMBIE_LEADER,
 } from '../doubles/build.ts';
+
+/** The files of a process that has so many descriptors of GPU 0, and everything mapped. */
+const openedTimes = (pid: number, count: number) => {
+  const holding = aHolding(pid, [0]);
+  return {...holding, opens: holding.opens.map((one) => (one.path === '/dev/nvidia0' ? {...one, count} : one))};
+};
 
 const orphanedLoader = (change: Partial<ProcessFacts> = {}) =>
   aProcess({pid: 769, ppid: 1, processGroup: 768, session: 768, comm: 'pt_data_worker', ...change});
@@ -148,6 +155,37 @@ describe('what looks like an inheritor and is none', () => {
     expect(holderOf(aDiagnosis(look), 813).findings).toEqual(['bystander']);
     expect(targetPids(planFor(look))).toEqual([]);
     expect(aDiagnosis(look).gpus[0]?.reasons).toContain('dead-charge-without-holder');
+  });
+
+  it('a notebook that asked whether there is CUDA has the node open and mapped, and no context', () => {
+    // As read on an H200: the same after cuInit alone and after the last context was released; 7 with NVML beside it.
+    for (const opens of [4, 7]) {
+      const notebook = aProcess({pid: 815, ppid: 1, words: ['python3', 'explore.py']});
+      const look = aSnapshot([{process: notebook, holding: openedTimes(815, opens)}], dead);
+      expect(holderOf(aDiagnosis(look), 815).findings).toEqual(['bystander']);
+      expect(targetPids(planFor(look))).toEqual([]);
+      expect(aDiagnosis(look).gpus[0]?.reasons).toContain('dead-charge-without-holder');
+    }
+  });
+
+  it('a child of a context on one GPU keeps nothing of another that its parent had only open', () => {
+    const holding = aHolding(769, [0, 1]);
+    const opens = holding.opens.map((one) => (one.path === '/dev/nvidia0' ? {...one, count: 4} : one));
+    const look = aSnapshot([{process: orphanedLoader(), holding: {...holding, opens}}], {
+      used: [4_623, 4_623],
+      charges: [aDeadCharge(700, 0, 4_614), aDeadCharge(768, 1, 4_614)],
+    });
+    expect(holderOf(aDiagnosis(look), 769).deadCharged).toEqual([768]);
+  });
+
+  it('the threads of a zombie leader show one table of files, which counts once', () => {
+    const leaderWith = (count: number) => {
+      const threadOpens = aHolding(816, [0]).opens.map((one) => ({...one, count: count * 3}));
+      const process = aProcess({pid: 816, ppid: 1, ...ZOMBIE_LEADER});
+      return aSnapshot([{process, holding: aHolding(816, [0], {opens: [], mappings: [], threadOpens})}], dead);
+    };
+    expect(holderOf(aDiagnosis(leaderWith(20)), 816).findings).toContain('inheritor');
+    expect(holderOf(aDiagnosis(leaderWith(4)), 816).findings).not.toContain('inheritor');
   });
 
   it('graphics is in no list of compute processes: nvidia-modeset tells it', () => {

@@ -47,7 +47,7 @@ export function cutAt(name: string, note = 'timed out'): DeepLook['sections'] {
 
 /** A GPU's node, or with minor 255 nvidiactl, under any name. */
 export function aNode(minor: number, how: NumberedDevice['how'] = 'open', path = `/srv/gpu${minor}`): NumberedDevice {
-  return {path, driver: 'nvidia', major: MAJORS.nvidia, minor, how, count: 1};
+  return {path, driver: 'nvidia', major: MAJORS.nvidia, minor, how, count: how === 'open' && minor < 254 ? 20 : 1};
 }
 
 export function uvm(how: NumberedDevice['how'] = 'open', path = '/srv/uvm'): NumberedDevice {

@@ -86,7 +86,7 @@ for (const kind of ['root', 'user', 'flat'] as const) {
         species.inheritor([[{gpu: 0, MiB: 96_844}], [{gpu: 1, MiB: 96_844}], [{gpu: 2, MiB: 5}]]),
       );
       expect(ghost.billed).toHaveLength(3);
-      expect(await look(lab, ghost.pid)).toMatchObject({fds: 5, maps: 4, state: 'S'});
+      expect(await look(lab, ghost.pid)).toMatchObject({fds: 62, maps: 4, state: 'S'});
       expect(await rows(lab, 1)).toEqual([`${ghost.billed[1]}, [Not Found], 96844`]);
       expect((await lab.ledger()).slice(0, 3)).toEqual([96_844, 96_844, 5]);
       await ssh.run(`kill -KILL ${ghost.pid}`);

@@ -14,6 +14,7 @@ class Gpus:
     def __init__(self, devices):
         self.devices = devices
         self.opened = {}
+        self.more = []
         self.imported = []
 
     def hold(self, gpu, mib):
@@ -48,6 +49,8 @@ class Gpus:
             self._open("nvidia-uvm")
         if gpu not in self.opened:
             self.opened[gpu] = self._open("nvidia%d" % gpu)
+            # As many as the real thing has open.
+            self.more += [os.open(self._path("nvidia%d" % gpu), os.O_RDWR) for _ in range(19)]
         return self.opened[gpu]
 
     def _open(self, name):

@@ -57,6 +57,12 @@ class Holder:
             if allocation["MiB"] > 0:
                 lock(fd, os.getpid() << 20, allocation["MiB"])
 
+    def fill_up(self, allocations):
+        """As many descriptors of each GPU as a context has on an H200, 20: by fewer nobody takes it for one's keeper."""
+        for allocation in allocations:
+            for _ in range(19):
+                self._open("nvidia%d" % allocation["gpu"], False)
+
     def make_memory(self, allocation):
         """Memory in a device file of its own, apart from the context's: it can be handed over, and outlives the context."""
         fd = self._open("nvidia%d" % allocation["gpu"], False)

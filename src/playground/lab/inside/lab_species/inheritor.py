@@ -12,6 +12,7 @@ def become(holder):
     end_read, end_write = os.pipe()
     for parent in holder.spec["parents"]:
         holder.hold(parent["holds"])
+        holder.fill_up(parent["holds"])
         if parent.get("title"):
             set_comm(parent["title"])
             set_words([parent["title"]])
