@@ -12,6 +12,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -22,8 +23,8 @@ import {buildSync} from 'esbuild';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Not in the checkout, which may be somebody else's. */
 const CACHE = join(tmpdir(), `gpu-reclaim-program-${process.getuid?.() ?? 0}`);
-/** Those that are still of use to a second checkout or an older state. */
-const KEPT = 3;
+/** A second checkout, or an older state, may be at work with its own: what was asked for so lately stays. */
+const KEPT_MS = 3_600_000;
 /** A prebuilt binary, and native parts of ssh2 that are not built here: looked for at run time, as in production. */
 export const NATIVE = ['@photostructure/sqlite', 'cpu-features', '*.node'];
 /** What packages of the older kind find around them, and a module does not. */
@@ -40,11 +41,15 @@ export function programFile(): string {
 
 function make(): string {
   const wanted = join(CACHE, sourcesKey());
-  if (existsSync(join(wanted, 'main.js'))) return wanted;
+  if (existsSync(join(wanted, 'main.js'))) {
+    const now = new Date();
+    utimesSync(wanted, now, now);
+    return wanted;
+  }
   makeCache();
   const fresh = join(CACHE, `making-${randomUUID()}`);
   bundleProgram(fresh);
-  keepLatest();
+  dropOld();
   try {
     renameSync(fresh, wanted);
   } catch {
@@ -85,13 +90,12 @@ function makeCache(): void {
   }
 }
 
-function keepLatest(): void {
-  const old = readdirSync(CACHE)
-    .filter((name) => /^[0-9a-f]{16}$/.test(name))
-    .map((name) => ({path: join(CACHE, name), atMs: statSync(join(CACHE, name)).mtimeMs}))
-    .toSorted((a, b) => b.atMs - a.atMs)
-    .slice(KEPT);
-  for (const {path} of old) rmSync(path, {recursive: true, force: true});
+function dropOld(): void {
+  for (const name of readdirSync(CACHE)) {
+    const path = join(CACHE, name);
+    if (/^[0-9a-f]{16}$/.test(name) && statSync(path).mtimeMs < Date.now() - KEPT_MS)
+      rmSync(path, {recursive: true, force: true});
+  }
 }
 
 function sourcesKey(): string {

