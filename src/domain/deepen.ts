@@ -1,5 +1,5 @@
 /** A look and the deeper one taken right after it, as one snapshot: what follows need not know that there were two. */
-import type {DeepLook} from './deep.ts';
+import type {DeepLook, NumberedDevice} from './deep.ts';
 import type {Diagnosis, HolderDiagnosis} from './diagnosis.ts';
 import {looseAccounts} from './keepers.ts';
 import type {Plan} from './plan.ts';
@@ -31,24 +31,58 @@ function isHoldingUnseen(holder: HolderDiagnosis): boolean {
   return holder.heldBy === 'nothing' && !holder.findings.includes('protected') && !holder.findings.includes('unreaped');
 }
 
-/** A deeper look of another boot or namespace is of no use: the snapshot then stays as it was. */
+/**
+ * A deeper look of another boot or namespace is of no use: the snapshot then stays as it was. Between the two a PID may have
+ * got another process, and a process its GPU: whoever started or opened it since is billed only later, and would look like
+ * the keeper of a dead one's memory. So nothing is added but to processes that the first look could have seen with it.
+ */
 export function deepen(snapshot: Snapshot, deep: DeepLook): Snapshot {
   if (!isSameMachine(snapshot.machine, deep.machine)) return snapshot;
-  const known = new Set(snapshot.processes.map((process) => process.pid));
-  const processes = [...snapshot.processes, ...deep.processes.filter((process) => !known.has(process.pid))];
-  const seen = new Set(processes.map((process) => process.pid));
+  const known = new Map(snapshot.processes.map((process) => [process.pid, process]));
+  const later = new Map(deep.processes.map((process) => [process.pid, process]));
   const own = new Set(snapshot.ownPids);
+  const isOther = (pid: number): boolean => {
+    const [then, now] = [known.get(pid), later.get(pid)];
+    return then !== undefined && now !== undefined && then.startTicks !== now.startTicks;
+  };
+  const wasThere = (pid: number): boolean => {
+    if (known.has(pid)) return !isOther(pid);
+    const now = later.get(pid);
+    return now !== undefined && startedMs(now.startTicks, snapshot) <= snapshot.uptimeMs;
+  };
+  const processes = [
+    ...snapshot.processes,
+    ...deep.processes.filter((process) => !known.has(process.pid) && wasThere(process.pid)),
+  ];
   const holdings = new Map(snapshot.holdings.map((holding) => [holding.pid, holding]));
   const grow = (pid: number, change: (holding: Holding) => Partial<Holding>): void => {
     // Gone between the two looks, or one of us.
-    if (!seen.has(pid) || own.has(pid)) return;
+    if (!wasThere(pid) || own.has(pid)) return;
     const before = holdings.get(pid) ?? {pid, opens: [], mappings: [], threadOpens: [], numbered: [], queued: 0};
     holdings.set(pid, {...before, ...change(before)});
   };
-  for (const {pid, devices} of deep.numbered) grow(pid, () => ({numbered: devices}));
+  for (const {pid, devices} of deep.numbered) {
+    const numbered = snapshot.sight.full ? devices.filter((device) => !isPlainNode(device)) : devices;
+    if (numbered.length > 0) grow(pid, () => ({numbered}));
+  }
   for (const {pid, count} of deep.queued) grow(pid, (before) => ({queued: before.queued + count}));
   for (const {pid, devices, files} of deep.rings) {
     grow(pid, (before) => ({queued: before.queued + (devices?.length ?? files)}));
   }
-  return {...snapshot, processes, holdings: [...holdings.values()].toSorted((a, b) => a.pid - b.pid), deep};
+  return {
+    ...snapshot,
+    processes,
+    holdings: [...holdings.values()].toSorted((a, b) => a.pid - b.pid),
+    deep: {...deep, kernel: deep.kernel.filter(({pid}) => !isOther(pid))},
+  };
+}
+
+/** Under its usual name, where the first look found all there were: what it did not find was opened later. */
+function isPlainNode({path}: NumberedDevice): boolean {
+  return path.startsWith('/dev/nvidia');
+}
+
+/** Host uptime, ms (proc(5), field 22). */
+function startedMs(startTicks: string, {clockTicksPerSecond}: Snapshot): number {
+  return (Number(startTicks) / clockTicksPerSecond) * 1_000;
 }

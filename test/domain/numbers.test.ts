@@ -20,7 +20,7 @@ import {
   uuidOf,
   ZOMBIE_LEADER,
 } from '../doubles/build.ts';
-import {aNode, controlOnly, deeper, namelessContext, uvm} from '../doubles/deep.ts';
+import {aNode, aThread, controlOnly, deeper, namelessContext, uvm} from '../doubles/deep.ts';
 
 const VLLM = ['python3', '-m', 'vllm.entrypoints.openai.api_server'];
 const byNumber = (pid: number, devices: readonly NumberedDevice[] = namelessContext(0)) => ({
@@ -116,6 +116,51 @@ describe('a holder by number', () => {
     const seen = holderOf(aDiagnosis(look), 500);
     expect(seen.heldBy).toBe('paths');
     expect(seen.evidence.map((one) => one.source)).not.toContain('device-numbers');
+  });
+});
+
+describe('between the first look and the deeper one', () => {
+  const dead = {used: [4_623], charges: [aDeadCharge(768, 0, 4_614)]};
+  const plainNames = [
+    aNode(0, 'open', '/dev/nvidia0'),
+    uvm('open', '/dev/nvidia-uvm'),
+    aNode(0, 'mapped', '/dev/nvidia0'),
+  ];
+
+  it('a job that started is no ghost, though its bill is not there yet and a dead PID’s is', () => {
+    // 500,000 ms after boot the first look began.
+    const job = aProcess({pid: 900, ppid: 1, startTicks: '50001'});
+    const look = deeper(aSnapshot([], dead), {...byNumber(900), processes: [job]});
+    expect(aDiagnosis(look).holders).toEqual([]);
+    expect(targetPids(planFor(look))).toEqual([]);
+    const before = {...job, startTicks: '49999'};
+    const seen = deeper(aSnapshot([], dead), {...byNumber(900), processes: [before]});
+    expect(holderOf(aDiagnosis(seen), 900).findings).toEqual(['inheritor']);
+  });
+
+  it('a process that opened its GPU is no ghost: the first look would have found it by its name', () => {
+    const job = aProcess({pid: 900, ppid: 1});
+    const look = deeper(aSnapshot([job], dead), {...byNumber(900, plainNames), processes: [job]});
+    expect(targetPids(planFor(look))).toEqual([]);
+    // Where not all could be read, the first look may have missed it.
+    const blind = deeper(aSnapshot([job], {...dead, sight: {...aSnapshot([]).sight, full: false}}), {
+      ...byNumber(900, plainNames),
+      processes: [job],
+    });
+    expect(holderOf(aDiagnosis(blind), 900).findings).toEqual(['inheritor']);
+  });
+
+  it('a PID got another process: nothing of the one is said of the other', () => {
+    const shell = aProcess({pid: 500, words: VLLM});
+    const other = aProcess({pid: 500, startTicks: '50002'});
+    const look = deeper(aSnapshot([shell], {used: [4_623]}), {
+      ...byNumber(500),
+      queued: [{pid: 500, fd: 5, count: 23}],
+      kernel: [aThread(500)],
+      processes: [other],
+    });
+    expect(aDiagnosis(look).holders).toEqual([]);
+    expect(look.deep?.kernel).toEqual([]);
   });
 });
 
