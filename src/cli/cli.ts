@@ -5,6 +5,7 @@ import type {CliContext} from './context.ts';
 import {diagnoseHost} from './diagnose.ts';
 import type {ExitCode} from './exit-code.ts';
 import {help} from './help.ts';
+import {keep, profile} from './holds.ts';
 import {hosts, probe} from './hosts.ts';
 import {reclaim} from './reclaim.ts';
 import {report} from './report.ts';
@@ -38,6 +39,10 @@ export async function runCommand(line: CommandLine, context: CliContext): Promis
       return report(context, line.words);
     case 'schedules':
       return schedules(context, line.words);
+    case 'profile':
+      return profile(context, line.words);
+    case 'keep':
+      return keep(context, line.words);
     case 'probe':
       return probe(context, line.words, line.out);
   }

@@ -35,6 +35,8 @@ const WORDS: Readonly<Record<Verb, number>> = {
   probe: Number.POSITIVE_INFINITY,
   report: Number.POSITIVE_INFINITY,
   schedules: 2,
+  profile: Number.POSITIVE_INFINITY,
+  keep: Number.POSITIVE_INFINITY,
 };
 
 export function readCommandLine(argv: readonly string[]): Result<CommandLine> {
@@ -56,7 +58,11 @@ export function readCommandLine(argv: readonly string[]): Result<CommandLine> {
     } else if (word === '--help' || word === '-h') words.unshift('help');
     else if (word.startsWith('--')) {
       const bare = word.slice(2);
-      if (!/^(dry-run|include-others|quiet|loud|(gpus|match|user|pid|grace|reason|to|zone)=.*)$/s.test(bare)) {
+      if (
+        !/^(dry-run|include-others|quiet|loud|(gpus|match|user|pid|grace|reason|override|to|zone|until|out|label)=.*)$/s.test(
+          bare,
+        )
+      ) {
         return fail({
           reason: 'argument-unknown',
           argument: word,

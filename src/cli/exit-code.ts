@@ -61,6 +61,7 @@ export function exitForFailure(failure: Failure): ExitCode {
     case 'schedule-unreadable':
     case 'schedule-unknown':
     case 'process-absent':
+    case 'campaign-unknown':
       return EXIT.usage;
     case 'no-terminal':
       return EXIT.waiting;
@@ -87,6 +88,11 @@ export function exitForFailure(failure: Failure): ExitCode {
     case 'signal-may-still-arrive':
     case 'schedule-in-file':
     case 'too-many-schedules':
+    case 'gpus-held':
+    case 'held-already':
+    case 'not-the-holder':
+    case 'campaign-running':
+    case 'campaign-ended':
       return EXIT.refused;
     default:
       return EXIT.unknown;

@@ -10,6 +10,7 @@ export const USAGE = `gpu-reclaim looks first, shows a plan, asks a human, signa
   gpu-reclaim diagnose HOST          every holder, what it is and where that was read
   gpu-reclaim reclaim HOST [gpus=0-3] [match=vllm] [user=bo] [pid=4711]
                 [include-others] [grace=30s] [dry-run] [reason="…"]
+                [override="…"]
                                      make a plan, show it, ask for a go
   gpu-reclaim report [HOST…] [WHEN] [to=C0123456789] [zone=Europe/Berlin] [quiet|loud]
                                      hosts as one table, the worst first; with a time the
@@ -17,6 +18,13 @@ export const USAGE = `gpu-reclaim looks first, shows a plan, asks a human, signa
                                      18:00, every 4h, cron "0 18 * * 1-5", when PID 12345
                                      exits, when idle 20m
   gpu-reclaim schedules [remove ID]  the reports that are to come
+  gpu-reclaim profile start HOST… [LABEL] [gpus=0-3] [out=/data/run] [until=18:00]
+                                     hold GPUs for a campaign, from a look at them
+  gpu-reclaim profile stop ID|HOST   end it: what is left behind, what is set differently,
+                                     and the command for each; profile report looks again
+  gpu-reclaim profile list           who holds what
+  gpu-reclaim keep HOST [gpus=0-3] until=18:00 "why"
+                                     the same hold without the looks
   gpu-reclaim runs                   what was done
   gpu-reclaim show RUN               one run, whole
   gpu-reclaim cancel RUN             stop it before its next signal

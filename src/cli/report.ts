@@ -84,6 +84,6 @@ function fleetJson({hosts, diagnoses}: FleetLook, known: boolean): Readonly<Reco
 }
 
 /** The zone that this terminal's clock shows. */
-function ownZone(): string {
+export function ownZone(): string {
   return readZone(new Intl.DateTimeFormat().resolvedOptions().timeZone) ?? 'UTC';
 }

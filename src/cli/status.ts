@@ -21,7 +21,9 @@ export async function status(asked: CliContext, words: readonly string[]): Promi
     context.terminal.progress(
       `looking at ${names.value.length === 1 ? names.value[0] : `${names.value.length} hosts`}; nothing is signalled`,
     );
-  const looks = await Promise.all(names.value.map(async (name) => ({name, look: await context.engine.look(name)})));
+  const looks = await Promise.all(
+    names.value.map(async (name) => ({name, look: await context.engine.look(name, {unasked: words.length === 0})})),
+  );
   const unknown = looks.filter(({look}) => !look.ok || !isKnown(look.value.diagnosis)).length;
 
   if (context.json) {

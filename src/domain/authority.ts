@@ -1,9 +1,11 @@
 /** Who may ask, go, deny, cancel, pause and resume (design 2.2): asked at the request and again at the go. */
+import {asHold, type Campaign, holdsGpus} from './campaign.ts';
 import type {Failure} from './failure.ts';
 import type {Host} from './host.ts';
 import {isSamePerson, type Person, personId} from './person.ts';
 import type {Plan} from './plan.ts';
 import type {Approver, Policy} from './policy.ts';
+import type {ReclaimRequest} from './request.ts';
 
 export interface Load {
   readonly openRuns: number;
@@ -44,6 +46,51 @@ export function refuseRequest(input: {
     };
   }
   return null;
+}
+
+/**
+ * GPUs that others hold, asked at the request: null if none are wanted, or if the request says why it goes on. A dry run
+ * takes nothing from anybody.
+ */
+export function refuseHeld(request: ReclaimRequest, inTheWay: readonly Campaign[]): Failure | null {
+  if (inTheWay.length === 0 || request.dryRun || request.override !== undefined) return null;
+  return {reason: 'gpus-held', host: request.host, holds: inTheWay.map(asHold)};
+}
+
+/** The request with whom it overrides; an override that nobody is in the way of is none. */
+export function overriding(request: ReclaimRequest, inTheWay: readonly Campaign[]): ReclaimRequest {
+  const {override, ...rest} = request;
+  return override === undefined || inTheWay.length === 0
+    ? rest
+    : {...rest, override: {...override, holds: inTheWay.map(asHold)}};
+}
+
+/**
+ * Asked again at the go, for the GPUs that the plan's targets use: a hold that came later, or that was left out then, is
+ * in the way whatever the request said, unless its holder is who gives the go.
+ */
+export function refuseHeldGo(
+  plan: Plan,
+  request: ReclaimRequest,
+  person: Person,
+  /** Those of others than the requester on that host. */
+  holds: readonly Campaign[],
+): Failure | null {
+  const used = new Set(plan.targets.flatMap((target) => target.gpuUuids));
+  const indexes = plan.gpus.filter(({gpuUuid}) => used.has(gpuUuid)).map(({index}) => index);
+  const known = indexes.filter((index) => index !== null);
+  // A GPU without a number may be any; so may the memory of a target that uses none that is known.
+  const anyGpu = known.length < indexes.length || used.size === 0;
+  const overridden = new Set(request.override?.holds.map(({id}) => id));
+  const left = holds
+    .filter((hold) => holdsGpus(hold, plan.host, anyGpu ? null : known))
+    .filter(({id, by}) => !overridden.has(id) && by !== personId(person));
+  return left.length === 0 ? null : {reason: 'gpus-held', host: plan.host, holds: left.map(asHold)};
+}
+
+/** Who holds may end it, and an approver may. */
+export function mayEndHold(person: Person, campaign: Campaign, policy: Policy): boolean {
+  return campaign.by === personId(person) || isApprover(person, policy);
 }
 
 export type Go = {readonly may: true; readonly breakGlass: boolean} | {readonly may: false; readonly failure: Failure};

@@ -106,7 +106,10 @@ export function compareHost(
       before.settings === null || now.settings === null || now.settings.smi.state !== 'answered'
         ? null
         : settingsDiff(before.settings, now.settings, ({index}) => isMeant(index)),
-    unlock: unlockCommands((now.settings?.gpus ?? []).filter(({index}) => isMeant(index))),
+    unlock: unlockCommands(
+      (now.settings?.gpus ?? []).filter(({index}) => isMeant(index)),
+      campaign.gpus === null,
+    ),
     shared: newShared(before, now, rebooted),
     files: (now.settings?.files ?? []).filter(({changedAtMs}) => changedAtMs >= campaign.startedAtMs),
     sought: now.settings?.sought ?? [],

@@ -2,6 +2,7 @@
  * A campaign: GPUs that somebody measures on, from a start that is looked at to an end that is. It is a hold: others have
  * their GPUs back from there only by an override with a reason. `keep` is the same hold without the looks.
  */
+import type {HoldInTheWay} from './failure.ts';
 import type {HostName} from './host.ts';
 import type {HostFacts} from './host-facts.ts';
 import {type Person, personId} from './person.ts';
@@ -71,6 +72,10 @@ export function holdsInTheWay(
     .filter((one) => campaignState(one, nowMs) === 'holding')
     .map(({campaign}) => campaign)
     .filter((one) => one.by !== id && holdsGpus(one, wanted.host, wanted.gpus));
+}
+
+export function asHold({id, kind, by, label, gpus, untilMs}: Campaign): HoldInTheWay {
+  return {id, kind, by, label, gpus, untilMs};
 }
 
 /** The campaign that measures on this host now, so that nobody looks there unasked; null if none does. */

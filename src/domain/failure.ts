@@ -5,7 +5,7 @@
 import type {HostName} from './host.ts';
 import type {RunId} from './run.ts';
 
-export type Failure = SshFailure | ProbeFailure | RequestFailure | RunFailure | StoreFailure;
+export type Failure = SshFailure | ProbeFailure | RequestFailure | RunFailure | HoldFailure | StoreFailure;
 
 /** What can go wrong between us and the host's shell. */
 export type SshFailure =
@@ -92,7 +92,8 @@ export type RequestFailure =
   | {readonly reason: 'schedule-in-file'; readonly name: string}
   | {readonly reason: 'too-many-schedules'; readonly limit: number}
   /** A `when PID exits` for a process that is not there. */
-  | {readonly reason: 'process-absent'; readonly host: HostName; readonly pid: number};
+  | {readonly reason: 'process-absent'; readonly host: HostName; readonly pid: number}
+  | {readonly reason: 'campaign-unknown'; readonly given: string; readonly nearest: readonly string[]};
 
 /** One mistake in a file or the environment: where, what, and the way out. */
 export interface ConfigMistake {
@@ -156,6 +157,30 @@ export type RunFailure =
       readonly runId: RunId;
       readonly waitMs: number;
     };
+
+/** A hold on GPUs, as far as a refusal names it. */
+export interface HoldInTheWay {
+  readonly id: string;
+  readonly kind: 'profile' | 'keep';
+  readonly by: string;
+  readonly label: string | null;
+  /** null: all of the host's. */
+  readonly gpus: readonly number[] | null;
+  readonly untilMs: number | null;
+}
+
+/** What GPUs that somebody holds stand in the way of. */
+export type HoldFailure =
+  /** A reclaim of them: by others only with a reason for overriding it. */
+  | {readonly reason: 'gpus-held'; readonly host: HostName; readonly holds: readonly HoldInTheWay[]}
+  /** Another hold of them. */
+  | {readonly reason: 'held-already'; readonly hold: HoldInTheWay}
+  /** A look there that nobody asked for by the host's name: it would sit in the measurement. */
+  | {readonly reason: 'host-measured'; readonly host: HostName; readonly hold: HoldInTheWay}
+  | {readonly reason: 'not-the-holder'; readonly hold: HoldInTheWay}
+  /** A report of a campaign that still runs, or the end of one that is ended. */
+  | {readonly reason: 'campaign-running'; readonly hold: HoldInTheWay}
+  | {readonly reason: 'campaign-ended'; readonly hold: HoldInTheWay; readonly by: string; readonly atMs: number};
 
 /** What can go wrong with our own memory. */
 export type StoreFailure =

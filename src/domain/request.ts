@@ -1,3 +1,4 @@
+import type {HoldInTheWay} from './failure.ts';
 import type {HostName} from './host.ts';
 import type {Person} from './person.ts';
 
@@ -15,5 +16,14 @@ export interface ReclaimRequest {
   readonly graceMs: number | null;
   readonly dryRun: boolean;
   readonly reason: string | null;
+  /** Goes on where others hold the GPUs; left out: it does not. */
+  readonly override?: HoldOverride;
   readonly requester: Person;
+}
+
+export interface HoldOverride {
+  /** Read by everybody. */
+  readonly why: string;
+  /** Those that were in the way when it was asked for; empty before that was looked up. */
+  readonly holds: readonly HoldInTheWay[];
 }

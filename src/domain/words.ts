@@ -20,10 +20,12 @@ export const VERBS = [
   'probe',
   'report',
   'schedules',
+  'profile',
+  'keep',
 ] as const;
 export type Verb = (typeof VERBS)[number];
 
-const ARGUMENTS = ['gpus', 'match', 'user', 'pid', 'include-others', 'grace', 'dry-run', 'reason'] as const;
+const ARGUMENTS = ['gpus', 'match', 'user', 'pid', 'include-others', 'grace', 'dry-run', 'reason', 'override'] as const;
 
 /** The shortest literal that may name processes: shorter ones name everybody. */
 export const MATCH_MIN = 3;
@@ -125,7 +127,8 @@ function readValues(host: HostName, values: ReadonlyMap<string, string>, request
     return bad('grace', 'a duration of at most 1h, such as 30s, 5m or 500ms');
   for (const flag of ['include-others', 'dry-run'])
     if ((values.get(flag) ?? '') !== '') return bad(flag, 'it without a value');
-  const reason = text('reason');
+  const [reason, override] = [sentenceOf(text('reason')), sentenceOf(text('override'))];
+  if (override === null && values.has('override')) return bad('override', 'why, in a few words');
   return ok({
     host,
     gpus,
@@ -135,9 +138,14 @@ function readValues(host: HostName, values: ReadonlyMap<string, string>, request
     includeOthers: values.has('include-others'),
     graceMs,
     dryRun: values.has('dry-run'),
-    reason: reason === null || reason.trim() === '' ? null : [...reason.trim()].slice(0, 300).join(''),
+    reason,
+    ...(override === null ? {} : {override: {why: override, holds: []}}),
     requester,
   });
+}
+
+function sentenceOf(text: string | null): string | null {
+  return text === null || text.trim() === '' ? null : [...text.trim()].slice(0, 300).join('');
 }
 
 /** A control character would end the pattern early, and what is left of it could name everybody. */

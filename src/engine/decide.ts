@@ -1,11 +1,12 @@
 /** A person's go, no, cancel or pause. Asked again who may; one conditional update lets one decision win. */
-import {mayGo, mayResume} from '../domain/authority.ts';
+import {mayGo, mayResume, refuseHeldGo} from '../domain/authority.ts';
 import {type Failure, fail, ok, type Result} from '../domain/failure.ts';
 import {type Person, personId} from '../domain/person.ts';
 import type {Plan} from '../domain/plan.ts';
 import type {Run, RunEvent} from '../domain/run.ts';
 import {bareOutcome, owed} from './commit.ts';
 import {type EngineDeps, hostOf} from './deps.ts';
+import {holdsOf} from './holds.ts';
 import type {DecideResult, GoRequest} from './ports.ts';
 
 /** Takes the go and the run's lease in one update; the run then stands at `executing` and must be executed. */
@@ -26,6 +27,9 @@ export async function approve(deps: EngineDeps, go: GoRequest): Promise<Result<R
     atTerminal: go.atTerminal,
   });
   if (!allowed.may) return fail(allowed.failure);
+  const holds = await holdsOf(deps, run.host, request.request.requester, null);
+  const held = refuseHeldGo(planned.plan, request.request, go.person, holds);
+  if (held !== null) return fail(held);
   const nowMs = deps.clock.now();
   const events: readonly RunEvent[] = [
     {

@@ -7,6 +7,7 @@ import type {EngineDeps} from './deps.ts';
 import {someAtATime} from './look-at-hosts.ts';
 import type {KeptSchedule} from './report-ports.ts';
 import {survey} from './survey.ts';
+import {surveyUnasked} from './unasked.ts';
 
 /** A report that is begun later than this, ms, is late, whatever kept us. */
 export const LATE_MS = 60_000;
@@ -96,7 +97,7 @@ async function idle(deps: EngineDeps, {schedule, watch}: KeptSchedule): Promise<
   if (watch?.kind !== 'idle' || when.kind !== 'idle') throw new Error('Internal error: no idle time is waited for');
   const hosts = chosenHosts(schedule.hosts, [...deps.hosts.values()]).filter(({gone}) => !gone);
   const looks = await someAtATime(hosts, 8, async ({name}) => {
-    const look = await survey(deps, name, {match: null, pids: []});
+    const look = await surveyUnasked(deps, name, {match: null, pids: []});
     return look.ok ? look.value.snapshot : null;
   });
   const nowMs = deps.clock.now();

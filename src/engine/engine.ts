@@ -1,6 +1,7 @@
 /** The engine's verbs over one set of dependencies, with a broken store turned into the failure that it is. */
 import type {Failure, Result} from '../domain/failure.ts';
 import {fail, ok} from '../domain/failure.ts';
+import {campaignReport, startHold, stopHold} from './campaigns.ts';
 import {choose} from './choose.ts';
 import {approve, cancel, deny, expire, pause, resume} from './decide.ts';
 import type {EngineDeps, GivenDeps} from './deps.ts';
@@ -15,6 +16,7 @@ import {recover} from './recover.ts';
 import {addSchedule, keepFileSchedules, listSchedules, removeSchedule} from './schedules.ts';
 import {lookWithEarlier, survey} from './survey.ts';
 import {makeTurns} from './turns.ts';
+import {surveyUnasked} from './unasked.ts';
 
 /** Of what is owed, the soonest. */
 const LOOKS_AT_ONCE = 20;
@@ -23,7 +25,8 @@ export function makeEngine(given: GivenDeps): Engine {
   const deps: EngineDeps = {...given, turns: makeTurns(given.clock)};
   return {
     probe: (host) => guard(() => deps.remote.host(host).probe({literals: literalsOf(deps), pids: []})),
-    look: (host) => guard(() => survey(deps, host, {match: null, pids: []})),
+    look: (host, how) =>
+      guard(() => (how?.unasked === true ? surveyUnasked : survey)(deps, host, {match: null, pids: []})),
     diagnose: (host) => guard(() => lookWithEarlier(deps, host)),
     propose: (request) => guard(() => propose(deps, request)),
     choose: (choice) => guard(() => choose(deps, choice)),
@@ -52,6 +55,15 @@ export function makeEngine(given: GivenDeps): Engine {
     checkWatch: (id) => guard(() => checkWatch(deps, id)),
     makeReport: (report, over) => guard(() => makeReport(deps, report, over)),
     endReport: (report, telling) => guard(() => endReport(deps, report, telling)),
+    startHold: (asked) => guard(() => startHold(deps, asked)),
+    stopHold: (given, person) => guard(() => stopHold(deps, given, person)),
+    campaignReport: (given) => guard(() => campaignReport(deps, given)),
+    holds: () => guard(async () => ok(await deps.store.campaigns.all(deps.clock.now()))),
+    keepHoldCard: (id, card) =>
+      guard(async () => {
+        await deps.store.campaigns.keepCard(id, card);
+        return ok(null);
+      }),
     recent: (limit) => guard(async () => ok(await deps.store.recent(limit))),
     find: (prefix) =>
       guard(async () => {

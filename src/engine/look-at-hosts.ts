@@ -6,7 +6,7 @@ import {chosenHosts} from '../domain/report-words.ts';
 import type {HostChoice} from '../domain/schedule.ts';
 import type {EngineDeps} from './deps.ts';
 import type {FleetLook} from './report-ports.ts';
-import {survey} from './survey.ts';
+import {surveyUnasked} from './unasked.ts';
 
 /** More connections at once would be a burst on the network and on our own two hands. */
 const AT_ONCE = 8;
@@ -20,7 +20,7 @@ export async function lookAtHosts(deps: EngineDeps, choices: readonly HostChoice
     // Processes come and go by our own hand there; that run's thread tells it better.
     const run = await deps.store.openRunOn(name).catch(() => null);
     if (run?.phase === 'executing') return {state: 'busy', host: name, runId: run.id};
-    const look = await survey(deps, name, {match: null, pids: []});
+    const look = await surveyUnasked(deps, name, {match: null, pids: []});
     if (!look.ok) return {state: 'failed', host: name, failure: look.failure};
     diagnoses.set(name, look.value.diagnosis);
     return seenHost(look.value.diagnosis);

@@ -9,7 +9,8 @@ import type {Snapshot} from '../domain/snapshot.ts';
 import {commit} from './commit.ts';
 import type {EngineDeps} from './deps.ts';
 import type {Look} from './ports.ts';
-import {diagnoseWithMemory, survey} from './survey.ts';
+import {diagnoseWithMemory} from './survey.ts';
+import {surveyUnasked} from './unasked.ts';
 
 interface How {
   readonly late: boolean;
@@ -23,7 +24,7 @@ export async function lookLater(deps: EngineDeps, id: RunId, how: How): Promise<
   const due = owedLooks(run).findLast((look) => look.dueAtMs <= deps.clock.now());
   if (due === undefined) return ok(run);
   const look = deps.hosts.has(run.host)
-    ? await survey(deps, run.host, {match: requestOf(run).match, pids: targetsOf(run)})
+    ? await surveyUnasked(deps, run.host, {match: requestOf(run).match, pids: targetsOf(run)})
     : fail({reason: 'host-unknown', host: run.host, nearest: []});
   if (!look.ok && how.over?.aborted === true) return look;
   const timed = {afterMs: due.afterMs, last: due.last, late: how.late};

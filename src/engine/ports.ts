@@ -13,6 +13,7 @@ import type {GoChoice, LeaseOwner, Run, RunEvent, RunId, RunPhase} from '../doma
 import type {Snapshot} from '../domain/snapshot.ts';
 import type {StoppableOwner} from '../domain/stop-owner.ts';
 import type {Transcript} from '../domain/transcript.ts';
+import type {CampaignStore, CampaignVerbs} from './campaign-ports.ts';
 import type {ReportVerbs, ScheduleStore} from './report-ports.ts';
 
 /** What a probe should look for beyond the device holders. */
@@ -185,6 +186,7 @@ export interface RunStore {
   runOfCard(channel: string, ts: string): Promise<Run | null>;
 
   readonly schedules: ScheduleStore;
+  readonly campaigns: CampaignStore;
 
   pendingOutbox(limit: number): Promise<readonly OutboxRow[]>;
   markPosted(key: string, atMs: number): Promise<void>;
@@ -257,9 +259,10 @@ export interface Recovered {
 }
 
 /** The verbs that the doors (terminal, Slack, schedule) may use. A broken store comes back as a failure, never as a throw. */
-export interface Engine extends ReportVerbs {
+export interface Engine extends ReportVerbs, CampaignVerbs {
   probe(host: HostName): Promise<Result<Transcript>>;
-  look(host: HostName): Promise<Result<Look>>;
+  /** `unasked`: nobody named this host, so that no look is made while a campaign measures there. */
+  look(host: HostName, how?: {readonly unasked: boolean}): Promise<Result<Look>>;
   /** A look beside the earlier ones of this boot: which bills have moved since, from whom to whom. Reads more of the store. */
   diagnose(host: HostName): Promise<Result<Look>>;
   propose(request: ReclaimRequest): Promise<Result<Proposal>>;

@@ -1,6 +1,6 @@
 /** From a request to a plan that waits for a go. Nothing is signalled here. */
 
-import {refusePlan, refuseRequest} from '../domain/authority.ts';
+import {overriding, refuseHeld, refusePlan, refuseRequest} from '../domain/authority.ts';
 import type {Diagnosis} from '../domain/diagnosis.ts';
 import {type Failure, fail, ok, type Result} from '../domain/failure.ts';
 import {judge} from '../domain/judge.ts';
@@ -18,6 +18,7 @@ import {growing, NOTHING_WRITTEN, nothingRead, type Writing} from '../domain/wri
 import {mayWritePids} from '../domain/writing-targets.ts';
 import {bareOutcome, close, commit} from './commit.ts';
 import {type EngineDeps, hostOf} from './deps.ts';
+import {holdsOf} from './holds.ts';
 import {askOwned, askOwners} from './owners.ts';
 import type {Proposal} from './ports.ts';
 import {EARLIER_LOOKS_MS, survey} from './survey.ts';
@@ -27,9 +28,13 @@ import {lookAtWrites} from './writes.ts';
  * Opens a run, surveys, diagnoses, plans, and leaves the plan waiting for a go. A plan without targets and a dry run
  * close at once; so does every failure, with its reason in the run.
  */
-export async function propose(deps: EngineDeps, request: ReclaimRequest): Promise<Result<Proposal>> {
-  const refused = await refuse(deps, request);
+export async function propose(deps: EngineDeps, asked: ReclaimRequest): Promise<Result<Proposal>> {
+  const refused = await refuse(deps, asked);
   if (refused !== null) return fail(refused);
+  const inTheWay = await holdsOf(deps, asked.host, asked.requester, asked.gpus);
+  const held = refuseHeld(asked, inTheWay);
+  if (held !== null) return fail(held);
+  const request = overriding(asked, inTheWay);
   const nowMs = deps.clock.now();
   const opened = await deps.store.open({
     id: deps.newRunId(),

@@ -1,9 +1,10 @@
 /**
  * The product without a Slack workspace and without a GPU: lab hosts with real processes behind a real SSH server, a local
  * Slack, and the production bot. Bare, it opens a page; `--script` plays the story and judges it; `--break NAME` plays one
- * attack; `--terminal` goes through the terminal instead of Slack; `--zoo` brings the host `lab-zoo` to the page as well.
+ * attack; `--script campaign` a profiling campaign and what it leaves behind; `--terminal` goes through the terminal instead of Slack; `--zoo` brings the host `lab-zoo` to the page as well.
  */
 import {parseArgs} from 'node:util';
+import {playCampaignScript} from './campaign-demo.ts';
 import {playPage, playSlackBreak, playSlackScript} from './slack-demo.ts';
 import {BREAKS} from './story/breaks.ts';
 import {SLACK_BREAKS} from './story/slack-breaks.ts';
@@ -12,7 +13,7 @@ import {playTerminalBreak, playTerminalScript, playTogether} from './terminal-de
 const KINDS = ['root', 'user', 'flat'] as const;
 
 async function main(): Promise<number> {
-  const {values} = parseArgs({
+  const {values, positionals} = parseArgs({
     options: {
       script: {type: 'boolean'},
       terminal: {type: 'boolean'},
@@ -22,7 +23,7 @@ async function main(): Promise<number> {
       zoo: {type: 'boolean'},
       port: {type: 'string', default: '0'},
     },
-    allowPositionals: false,
+    allowPositionals: true,
   });
   const seed = Number(values.seed);
   if (!Number.isSafeInteger(seed) || seed < 0)
@@ -33,7 +34,11 @@ async function main(): Promise<number> {
   const kind = KINDS.find((one) => one === values.kind);
   if (values.kind !== undefined && kind === undefined)
     return wrong(`--kind ${values.kind} is unknown; there are ${KINDS.join(', ')}`);
+  const [script, stray] = positionals;
+  if (stray !== undefined || (script !== undefined && (script !== 'campaign' || values.script !== true)))
+    return wrong(`"${stray ?? script}" is no script; there is --script alone, and --script campaign`);
   const options = {seed, kind, port, zoo: values.zoo === true};
+  if (script === 'campaign') return playCampaignScript(options);
   const name = values.break;
   if (name === undefined) {
     if (values.terminal === true) return values.script === true ? playTerminalScript(options) : playTogether(options);

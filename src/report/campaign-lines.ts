@@ -75,22 +75,18 @@ export function campaignHostLines(host: CampaignHost, command: string): readonly
   ];
 }
 
+/** At most 42 columns: a phone shows no more. */
 function memoryTable({gpus}: SeenCampaignHost): readonly string[] {
-  const row = (cells: readonly string[], note: string): string =>
-    `  ${column(cells[0] ?? '', 4)}${cells
-      .slice(1)
-      .map((cell) => column(cell, 9, 'right'))
-      .join('')}  ${note}`.trimEnd();
+  const row = (index: string, cells: readonly string[], note: string): string =>
+    `  ${column(index, 3)}${cells.map((cell) => column(cell, 9, 'right')).join('')}  ${note}`.trimEnd();
   return [
-    row(['GPU', 'before', 'peak', 'after', 'now'], 'MiB'),
-    ...gpus.map(({index, beforeMiB, afterMiB, nowMiB, unexplainedMiB, state}) =>
-      row(
-        [` ${index ?? '?'}`, figure(beforeMiB), '-', figure(afterMiB), figure(nowMiB)],
-        state === 'dirty' && unexplainedMiB !== null
-          ? `${STATE_WORD[state]}, ${thousands(unexplainedMiB)} unexplained`
-          : STATE_WORD[state],
-      ),
+    row('GPU', ['before', 'after', 'now'], 'MiB'),
+    ...gpus.map(({index, beforeMiB, afterMiB, nowMiB, state}) =>
+      row(` ${index ?? '?'}`, [figure(beforeMiB), figure(afterMiB), figure(nowMiB)], STATE_WORD[state]),
     ),
+    ...gpus
+      .filter(({state, unexplainedMiB}) => state === 'dirty' && (unexplainedMiB ?? 0) > 0)
+      .map(({index, unexplainedMiB}) => `  GPU ${index ?? '?'}: ${thousands(unexplainedMiB ?? 0)} MiB unexplained`),
   ];
 }
 
@@ -181,10 +177,21 @@ function changeWords({index, what, from, to, needsReset}: SettingChange): string
 
 function sharedLines(shared: readonly SharedLeftover[] | null): readonly string[] {
   if (shared === null) return ['  Shared memory was not compared: not every process was in sight.'];
-  return shared.slice(0, MOST).map(({kind, name, MiB, ageMs}) => {
-    const what = kind === 'file' ? `/dev/shm/${safeLine(name, 60)}` : `segment ${safeLine(name, 20)} (ipcs -m)`;
-    return `  shared memory that nobody has open: ${what}, ${roughMemory(MiB)}${ageMs === null ? '' : `, ${span(ageMs)} old`}`;
+  return shared.slice(0, MOST).flatMap(({kind, name, MiB, ageMs}) => {
+    const what = kind === 'file' ? `/dev/shm/${safeLine(name, 60)}` : `segment ${safeLine(name, 20)}`;
+    const command = removal(kind, name);
+    return [
+      `  shared memory that nobody has open: ${what}, ${roughMemory(MiB)}${ageMs === null ? '' : `, ${span(ageMs)} old`}; once nobody needs it:`,
+      ...(command === null ? ['    (a name that no command is made of)'] : [`      ${command}`]),
+    ];
   });
+}
+
+/** Only of a name that means nothing to a shell. */
+function removal(kind: SharedLeftover['kind'], name: string): string | null {
+  if (kind === 'segment') return /^\d+$/.test(name) ? `ipcrm -m ${name}` : null;
+  const plain = /^[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)*$/.test(name) && !/(^|\/)\.\.(\/|$)/.test(name);
+  return plain ? `rm -- /dev/shm/${name}` : null;
 }
 
 function fileLines({files, sought}: SeenCampaignHost): readonly string[] {

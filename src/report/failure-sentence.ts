@@ -1,6 +1,7 @@
 /** Each failure in one sentence: what, with the names in it, and the way out. The only place that speaks of failures. */
 import {type Failure, unreachable} from '../domain/failure.ts';
 import {clockTime, dateTime, plural, ranges, span} from './amounts.ts';
+import {holdSentence} from './hold-sentence.ts';
 import {safeLine} from './safe-text.ts';
 import {sshSentence} from './ssh-sentence.ts';
 
@@ -44,6 +45,15 @@ export function failureSentence(failure: Failure): string {
       return `There are ${failure.limit} schedules already, the most there may be; remove one with "gpu-reclaim schedules remove ID".`;
     case 'process-absent':
       return `${failure.host} has no process ${failure.pid} now, so there is no exit to wait for; ask for a report at once instead.`;
+    case 'campaign-unknown':
+      return `No campaign or hold is called "${safeLine(failure.given, 40)}"${nearest(failure.nearest)}; "gpu-reclaim profile list" lists them.`;
+    case 'gpus-held':
+    case 'held-already':
+    case 'host-measured':
+    case 'not-the-holder':
+    case 'campaign-running':
+    case 'campaign-ended':
+      return holdSentence(failure);
     case 'host-observe-only':
       return `${failure.host} is in observe mode: it can be looked at, never signalled. An admin may set "mode: act" for it in the hosts file.`;
     case 'host-busy':

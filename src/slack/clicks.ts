@@ -29,7 +29,7 @@ export interface Click {
 export async function onClick(desk: Desk, asker: Asker, click: Click): Promise<void> {
   const refused = refuseHere(desk, asker, false);
   if (refused !== null) return answer(desk, asker, refused);
-  if (click.actionId === ACTION.propose) return propose(desk, asker, readProposeValue(click.value) ?? '');
+  if (click.actionId === ACTION.propose) return propose(desk, asker, readProposeValue(click.value));
   if (click.actionId === ACTION.removeSchedule)
     return removeByButton(desk, asker, readScheduleValue(click.value) ?? '');
   const value = readButtonValue(click.value);
@@ -66,8 +66,8 @@ export async function onClick(desk: Desk, asker: Asker, click: Click): Promise<v
   }
 }
 
-async function propose(desk: Desk, asker: Asker, name: string): Promise<void> {
-  const host = readHost(name, [...desk.hosts.keys()]);
+async function propose(desk: Desk, asker: Asker, value: ReturnType<typeof readProposeValue>): Promise<void> {
+  const host = readHost(value?.host ?? '', [...desk.hosts.keys()]);
   if (!host.ok) return answer(desk, asker, failureMessage(host.failure));
   const who = await desk.people.identify(asker.user, asker.team);
   const request: ReclaimRequest = {
@@ -75,7 +75,7 @@ async function propose(desk: Desk, asker: Asker, name: string): Promise<void> {
     gpus: null,
     match: null,
     user: null,
-    pids: [],
+    pids: value === null || value.pid === null ? [] : [value.pid],
     includeOthers: false,
     graceMs: null,
     dryRun: false,

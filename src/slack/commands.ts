@@ -11,6 +11,7 @@ import type {Message} from './blocks/message.ts';
 import {runMessage, runsMessage} from './blocks/run-answers.ts';
 import {type Asker, answer, type Desk} from './desk.ts';
 import {refusal, refuseHere, shortId} from './gate.ts';
+import {keepAsked, profileAsked} from './holds-asked.ts';
 import {approverMentions} from './mentions.ts';
 import type {Identified} from './people.ts';
 import {askForPlan} from './reclaim.ts';
@@ -107,6 +108,10 @@ async function tell(
       return askForReport(desk, asker, who, words);
     case 'schedules':
       return schedulesAsked(desk, who, words);
+    case 'profile':
+      return profileAsked(desk, asker, who, words);
+    case 'keep':
+      return keepAsked(desk, asker, who, words);
     case 'hosts':
       return ok(hostsMessage([...desk.hosts.values()]));
   }
@@ -115,7 +120,9 @@ async function tell(
 async function status(desk: Desk, words: readonly string[]): Promise<Result<Message>> {
   const names = chosen(desk, words);
   if (!names.ok) return names;
-  const looks = await Promise.all(names.value.map(async (name) => ({name, look: await desk.engine.look(name)})));
+  const looks = await Promise.all(
+    names.value.map(async (name) => ({name, look: await desk.engine.look(name, {unasked: words.length === 0})})),
+  );
   return ok(statusMessage(looks));
 }
 

@@ -9,7 +9,7 @@ export const ACTION = {
   leave: 'leave',
   stop: 'stop',
   stopLooking: 'stop_looking',
-  /** Value: a host name. Only opens a card. */
+  /** Value: a host name, and perhaps a PID. Only opens a card. */
   propose: 'propose',
   /** Value: a schedule's id. */
   removeSchedule: 'remove_schedule',
@@ -45,15 +45,17 @@ export function readButtonValue(text: string | undefined): ButtonValue | null {
   return {runId: runId(id), digest: digest === undefined || digest === '' ? null : digest};
 }
 
-/** "Propose reclaim" carries the host's name. */
-export function proposeValue(host: string): string {
-  return `host:${host}`;
+/** "Propose reclaim" carries the host's name, and the PID where one process is meant. */
+export function proposeValue(host: string, pid: number | null = null): string {
+  return pid === null ? `host:${host}` : `host:${host} pid:${pid}`;
 }
 
 /** The name as it was carried; whether it is in the hosts file is the reader's to ask. null for any other value. */
-export function readProposeValue(text: string | undefined): string | null {
-  const [, host] = /^host:(\S{1,255})$/.exec(text ?? '') ?? [];
-  return host ?? null;
+export function readProposeValue(
+  text: string | undefined,
+): {readonly host: string; readonly pid: number | null} | null {
+  const [, host, pid] = /^host:(\S{1,255})(?: pid:([1-9]\d{0,6}))?$/.exec(text ?? '') ?? [];
+  return host === undefined ? null : {host, pid: pid === undefined ? null : Number(pid)};
 }
 
 /** "Remove" on a schedule carries its id. */

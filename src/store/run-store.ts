@@ -2,6 +2,7 @@
 import type {Kysely} from 'kysely';
 import type {RunStore} from '../engine/ports.ts';
 import {askToStop, paused, setPaused, stopAsked} from './brakes.ts';
+import {makeCampaignStore} from './campaigns.ts';
 import {cardOf, claim, keepCard, keepTold, moveCard, runOfCard, toldOf, unclaim} from './cards.ts';
 import {decide} from './decide.ts';
 import {leaseOf, releaseLease, takeLease} from './leases.ts';
@@ -46,6 +47,7 @@ export function makeRunStore(db: Kysely<Schema>, path: string): RunStore {
     keepTold: (id, count) => keepTold(reader, id, count),
     runOfCard: (channel, ts) => runOfCard(reader, channel, ts),
     schedules: makeScheduleStore(reader),
+    campaigns: makeCampaignStore(reader),
     pendingOutbox: (limit) => pendingOutbox(reader, limit),
     markPosted: (key, atMs) => markPosted(reader, key, atMs),
     close: () => db.destroy(),

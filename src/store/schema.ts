@@ -18,6 +18,19 @@ export interface Schema {
   readonly baselines: {readonly gpu_uuid: string; readonly used_mib: number; readonly at_ms: number};
   readonly schedules: ScheduleRow;
   readonly reports: ReportRow;
+  readonly campaigns: CampaignRow;
+}
+
+export interface CampaignRow {
+  readonly id: string;
+  readonly started_at_ms: number;
+  /** The campaign with its looks at the start, as JSON. */
+  readonly body: string;
+  readonly ended_by: string | null;
+  readonly ended_at_ms: number | null;
+  /** What was seen at its end, as JSON. */
+  readonly after: string | null;
+  readonly card: string | null;
 }
 
 export interface ScheduleRow {
@@ -177,5 +190,10 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       ended_at_ms bigint, late bigint not null, missed bigint not null, why text not null, seen text,
       primary key (schedule_id, due_at_ms))`,
     `create index reports_owed on reports (due_at_ms) where phase in ('begun', 'looked')`,
+  ],
+  [
+    `create table campaigns (
+      id text primary key, started_at_ms bigint not null, body text not null, ended_by text, ended_at_ms bigint,
+      after text, card text)`,
   ],
 ];

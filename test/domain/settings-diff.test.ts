@@ -92,6 +92,8 @@ describe('what is set differently', () => {
   });
 
   it('offers to unlock both clocks of each GPU', () => {
-    expect(unlockCommands([settingsOf(0)])).toEqual([`${ON} -rgc`, `${ON} -rmc`]);
+    expect(unlockCommands([settingsOf(0)], false)).toEqual([`${ON} -rgc`, `${ON} -rmc`]);
+    expect(unlockCommands([settingsOf(0), settingsOf(1)], true)).toEqual(['nvidia-smi -rgc', 'nvidia-smi -rmc']);
+    expect(unlockCommands([], true)).toEqual([]);
   });
 });

@@ -55,8 +55,9 @@ describe('a post-profiling report in words', () => {
     `nvidia-smi -i ${uuidOf(0)} -rac`,
     'Not to be compared on GPU 1: MIG mode, for which nvidia-smi says [N/A]',
     'Locked clocks cannot be read back',
-    `nvidia-smi -i ${uuidOf(1)} -rmc`,
-    'shared memory that nobody has open: /dev/shm/psm_1, 64 MiB, 60 s old',
+    'nvidia-smi -rmc',
+    'shared memory that nobody has open: /dev/shm/psm_1, 64 MiB, 60 s old; once nobody needs it:',
+    'rm -- /dev/shm/psm_1',
     'sought in /x, /data/run (not to its end): 1 file',
     '/data/run/a.ncu-rep, 12 MiB',
     'fault since the start: GPU 1 Xid 79 fell off [31m',
@@ -70,9 +71,22 @@ describe('a post-profiling report in words', () => {
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
   });
 
+  it.each([
+    ['file', 'a/b-1.x', 'rm -- /dev/shm/a/b-1.x'],
+    ['segment', '42', 'ipcrm -m 42'],
+    ['file', '../etc/passwd', '(a name that no command is made of)'],
+    ['file', 'a; reboot', '(a name that no command is made of)'],
+    ['segment', '4 2', '(a name that no command is made of)'],
+  ] as const)('makes a command of plain names only: %s %s', (kind, name, said) => {
+    const deep = {leftovers: [{kind, name, MiB: 1, uid: 0, ageMs: null}], xids: [], mpsControl: null, mpsSeen: true};
+    const lines = campaignHostLines(compareHost(aCampaign(), someFacts(), someFacts({deep}), null), 'x');
+    expect(lines.map((line) => line.trim())).toContain(said);
+    expect(lines.filter((line) => /^ *(rm|ipcrm) /.test(line))).toHaveLength(said.startsWith('(') ? 0 : 1);
+  });
+
   it('has each command on a line of its own', () => {
     const commands = campaignHostLines(changed, 'gpu-reclaim').filter((line) => line.trim().startsWith('nvidia-smi '));
-    expect(commands).toHaveLength(2 + 4);
+    expect(commands).toHaveLength(2 + 2);
   });
 
   it('says where nothing differs, and that nothing was sought', () => {

@@ -153,6 +153,7 @@ describe('help', () => {
          [match=vllm] [user=bo] [pid=4711]
          [include-others] [grace=30s]
          [dry-run] [reason="…"]
+         [override="…"]
          a plan that asks for a go
       /gpu report [HOST…] [WHEN]
          now, in 2h, every weekday 18:00,
@@ -160,6 +161,14 @@ describe('help', () => {
          [to=#channel] [zone=…] [quiet|loud]
       /gpu schedules [remove ID]
          the reports that are to come
+      /gpu profile start HOST [label]
+         [gpus=0-3] [out=/data] [until=18:00]
+         holds GPUs for a campaign
+      /gpu profile stop ID
+         ends it: what is left, what differs
+      /gpu profile list · report ID
+      /gpu keep HOST until=18:00 "why"
+         the same hold without the looks
       /gpu runs · show RUN · cancel RUN
          what was done; stop one
       /gpu pause · resume
@@ -256,7 +265,9 @@ describe('what a button carries', () => {
   it('comes back as it went', () => {
     expect(readButtonValue(buttonValue({runId: RUN, digest: 'ab12'}))).toEqual({runId: RUN, digest: 'ab12'});
     expect(readButtonValue(buttonValue({runId: RUN, digest: null}))).toEqual({runId: RUN, digest: null});
-    expect(readProposeValue(proposeValue('gpu-07'))).toBe('gpu-07');
+    expect(readProposeValue(proposeValue('gpu-07'))).toEqual({host: 'gpu-07', pid: null});
+    expect(readProposeValue(proposeValue('gpu-07', 4711))).toEqual({host: 'gpu-07', pid: 4711});
+    expect(readProposeValue('host:gpu-07 pid:x')).toBeNull();
   });
 
   it.each([undefined, '', 'x', '7f3a00112233', '7f3a:9f', `${RUN}:<x>`, `${RUN}:a:b`, '{"runId":"x"}'])(

@@ -6,6 +6,7 @@ import {readinessOf} from '../../domain/readiness.ts';
 import type {Run} from '../../domain/run.ts';
 import {hasTried, outcomeOf, planOf, requestOf} from '../../domain/run-state.ts';
 import {plural, span} from '../../report/amounts.ts';
+import {overrideLine} from '../../report/hold-sentence.ts';
 import {nextStep} from '../../report/next-step.ts';
 import {freeNow, readinessLines} from '../../report/readiness-lines.ts';
 import {noteLines} from '../../report/return-lines.ts';
@@ -43,9 +44,17 @@ export function rootCard(run: Run, card: CardContext): Message {
 }
 
 function firstLines(run: Run): string {
-  const {requester, reason} = requestOf(run);
+  const {requester, reason, override} = requestOf(run);
   const why = reason === null ? '' : `: ${mrkdwn(reason, 200)}`;
-  return `*${mrkdwn(stateLine(run), 200)}*\nAsked by ${mention(requester)}${why}`;
+  // In the first post of the card, so that Slack tells who is overridden.
+  const over =
+    override === undefined
+      ? ''
+      : `\n⚠ ${withMentions(
+          mrkdwn(overrideLine(override), 600),
+          override.holds.map(({by}) => by),
+        )}`;
+  return `*${mrkdwn(stateLine(run), 200)}*\nAsked by ${mention(requester)}${why}${over}`;
 }
 
 function middle(run: Run, card: CardContext): readonly KnownBlock[] {

@@ -1,0 +1,48 @@
+/** What campaigns need of the store and give to the doors, in the engine's own words; part of `ports.ts` by room. */
+import type {Campaign, CampaignId, KeptCampaign} from '../domain/campaign.ts';
+import type {CampaignReport} from '../domain/campaign-report.ts';
+import type {AskedHold} from '../domain/campaign-words.ts';
+import type {Result} from '../domain/failure.ts';
+import type {HostFacts} from '../domain/host-facts.ts';
+import type {Person} from '../domain/person.ts';
+
+export interface CampaignStore {
+  /** Keeps it, unless `inTheWay` says so of those that are kept: both in one transaction. False: not kept. */
+  add(campaign: Campaign, inTheWay: (kept: readonly KeptCampaign[]) => boolean): Promise<boolean>;
+  /** Oldest first: all that are not ended, and those that ended within the last 30 days. */
+  all(nowMs: number): Promise<readonly KeptCampaign[]>;
+  /** Once: false if it is ended already. */
+  end(
+    id: CampaignId,
+    ended: {readonly by: string; readonly atMs: number; readonly after: readonly HostFacts[]},
+  ): Promise<boolean>;
+  keepCard(id: CampaignId, card: {readonly channel: string; readonly ts: string}): Promise<void>;
+}
+
+export interface NewHold extends AskedHold {
+  readonly person: Person;
+  /** By whose clocks its end is meant. */
+  readonly zone: string;
+  readonly channel: string | null;
+}
+
+export interface EndedCampaign {
+  readonly kept: KeptCampaign;
+  /** Without hosts for a `keep`: it was never looked at. */
+  readonly report: CampaignReport;
+}
+
+/** The engine's verbs about campaigns. They look and hold; none of them signals, or sets anything back. */
+export interface CampaignVerbs {
+  /**
+   * Looks at each host, for a campaign, and holds its GPUs from then on. Refused where somebody holds them already, and
+   * where one of the hosts does not answer: without a start there is nothing to compare with.
+   */
+  startHold(asked: NewHold): Promise<Result<KeptCampaign>>;
+  /** By id, a beginning of it, or the one host that it is on. By who holds it, or an approver. */
+  stopHold(given: string, person: Person): Promise<Result<EndedCampaign>>;
+  /** Looks again at an ended campaign's hosts. Anybody may. */
+  campaignReport(given: string): Promise<Result<EndedCampaign>>;
+  holds(): Promise<Result<readonly KeptCampaign[]>>;
+  keepHoldCard(id: CampaignId, card: {readonly channel: string; readonly ts: string}): Promise<Result<null>>;
+}

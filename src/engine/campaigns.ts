@@ -1,0 +1,156 @@
+/** Campaigns and holds: started, ended, looked at again. Nothing here signals, or sets anything back. */
+import {mayEndHold} from '../domain/authority.ts';
+import {
+  asHold,
+  type Campaign,
+  type CampaignId,
+  campaignId,
+  campaignState,
+  holdsGpus,
+  type KeptCampaign,
+} from '../domain/campaign.ts';
+import {type CampaignHost, type CampaignReport, compareHost} from '../domain/campaign-report.ts';
+import {type Failure, fail, ok, type Result} from '../domain/failure.ts';
+import type {HostName} from '../domain/host.ts';
+import type {HostFacts} from '../domain/host-facts.ts';
+import {nearest} from '../domain/nearest.ts';
+import {type Person, personId} from '../domain/person.ts';
+import {isRepeating} from '../domain/schedule.ts';
+import {whenPhrase} from '../domain/schedule-phrase.ts';
+import {factsAt} from './campaign-facts.ts';
+import type {EndedCampaign, NewHold} from './campaign-ports.ts';
+import type {EngineDeps} from './deps.ts';
+import {someAtATime} from './look-at-hosts.ts';
+
+const AT_ONCE = 8;
+
+export async function startHold(deps: EngineDeps, asked: NewHold): Promise<Result<KeptCampaign>> {
+  const {kind, hosts, gpus, label, out, channel} = asked;
+  const nowMs = deps.clock.now();
+  const untilMs = untilOf(deps, asked, nowMs);
+  if (!untilMs.ok) return untilMs;
+  const wanted = {kind, hosts, gpus, label, out, channel, by: personId(asked.person), untilMs: untilMs.value};
+  // Before anybody is looked at: two campaigns on one GPU would find each other's work.
+  const before = await deps.store.campaigns.all(nowMs);
+  const first = inTheWay(before, wanted, nowMs);
+  if (first !== null) return fail({reason: 'held-already', hold: asHold(first)});
+  const looks = kind === 'keep' ? [] : await lookAt(deps, hosts, out, () => null);
+  const facts: HostFacts[] = [];
+  for (const look of looks) {
+    if (!look.facts.ok) return look.facts;
+    const absent = gpus?.find(
+      (index) => look.facts.ok && !look.facts.value.seen.gpus.some((gpu) => gpu.index === index),
+    );
+    if (absent !== undefined) {
+      const present = look.facts.value.seen.gpus.flatMap(({index}) => index ?? []);
+      return fail({reason: 'gpu-absent', host: look.host, asked: String(absent), present});
+    }
+    facts.push(look.facts.value);
+  }
+  const startedAtMs = deps.clock.now();
+  const id = campaignId(`c${deps.newRunId().slice(0, 5)}`);
+  const campaign: Campaign = {...wanted, id, startedAtMs, before: facts};
+  let met: Campaign | null = null;
+  const added = await deps.store.campaigns.add(campaign, (kept) => {
+    met = inTheWay(kept, wanted, startedAtMs);
+    return met !== null;
+  });
+  if (!added && met !== null) return fail({reason: 'held-already', hold: asHold(met)});
+  deps.log.info({campaign: id, kind, hosts, by: campaign.by}, 'GPUs are held');
+  return ok({campaign, ended: null, card: null});
+}
+
+export async function stopHold(deps: EngineDeps, given: string, person: Person): Promise<Result<EndedCampaign>> {
+  const nowMs = deps.clock.now();
+  const found = find(await deps.store.campaigns.all(nowMs), given, false);
+  if (!found.ok) return found;
+  const {campaign, ended} = found.value;
+  if (ended !== null) return fail({reason: 'campaign-ended', hold: asHold(campaign), by: ended.by, atMs: ended.atMs});
+  if (!mayEndHold(person, campaign, deps.policy)) return fail({reason: 'not-the-holder', hold: asHold(campaign)});
+  const looks = campaign.kind === 'keep' ? [] : await lookAgain(deps, campaign);
+  const after = looks.flatMap(({facts}) => (facts.ok ? [facts.value] : []));
+  const end = {by: personId(person), atMs: deps.clock.now(), after};
+  if (!(await deps.store.campaigns.end(campaign.id, end))) return stopHold(deps, campaign.id, person);
+  deps.log.info({campaign: campaign.id, by: end.by}, 'GPUs are held no more');
+  return ok({kept: {...found.value, ended: end}, report: compared(campaign, looks, [])});
+}
+
+export async function campaignReport(deps: EngineDeps, given: string): Promise<Result<EndedCampaign>> {
+  const found = find(await deps.store.campaigns.all(deps.clock.now()), given, true);
+  if (!found.ok) return found;
+  const {campaign, ended} = found.value;
+  if (ended === null) return fail({reason: 'campaign-running', hold: asHold(campaign)});
+  const looks = campaign.kind === 'keep' ? [] : await lookAgain(deps, campaign);
+  return ok({kept: found.value, report: compared(campaign, looks, ended.after)});
+}
+
+interface HostLooked {
+  readonly host: HostName;
+  readonly facts: Result<HostFacts>;
+}
+
+function lookAt(
+  deps: EngineDeps,
+  hosts: readonly HostName[],
+  out: string | null,
+  earlier: (host: HostName) => HostFacts | null,
+): Promise<readonly HostLooked[]> {
+  return someAtATime(hosts, AT_ONCE, async (host) => ({host, facts: await factsAt(deps, host, out, earlier(host))}));
+}
+
+function lookAgain(deps: EngineDeps, campaign: Campaign): Promise<readonly HostLooked[]> {
+  return lookAt(deps, campaign.hosts, campaign.out, (host) => factsOf(campaign.before, host));
+}
+
+function compared(campaign: Campaign, looks: readonly HostLooked[], after: readonly HostFacts[]): CampaignReport {
+  const hosts = looks.map(({host, facts}): CampaignHost => {
+    if (!facts.ok) return {state: 'unseen', host, failure: facts.failure};
+    const before = factsOf(campaign.before, host);
+    if (before === null) throw new Error(`Internal error: campaign ${campaign.id} has no start on ${host}`);
+    return compareHost(campaign, before, facts.value, factsOf(after, host));
+  });
+  return {campaign, hosts};
+}
+
+function factsOf(all: readonly HostFacts[], host: HostName): HostFacts | null {
+  return all.find(({seen}) => seen.host === host) ?? null;
+}
+
+/** A hold of somebody else, or a campaign of anybody, on one of these GPUs. One's own `keep` is no hindrance to a campaign. */
+function inTheWay(
+  kept: readonly KeptCampaign[],
+  wanted: Pick<Campaign, 'kind' | 'hosts' | 'gpus' | 'by'>,
+  nowMs: number,
+): Campaign | null {
+  const found = kept
+    .filter((one) => campaignState(one, nowMs) === 'holding')
+    .map(({campaign}) => campaign)
+    .filter((one) => one.by !== wanted.by || (one.kind === 'profile' && wanted.kind === 'profile'))
+    .find((one) => wanted.hosts.some((host) => holdsGpus(one, host, wanted.gpus)));
+  return found ?? null;
+}
+
+/** By id or a beginning of it that fits one only; by a host for the newest there that is, or is not, ended. */
+function find(kept: readonly KeptCampaign[], given: string, wantEnded: boolean): Result<KeptCampaign> {
+  const wanted = given.toLowerCase();
+  const byId = kept.filter(({campaign}) => wanted !== '' && campaign.id.startsWith(wanted));
+  const onHost = kept.filter(({campaign}) => campaign.hosts.some((host) => host.toLowerCase() === wanted));
+  const fitting = onHost.filter(({ended}) => (ended !== null) === wantEnded);
+  const named =
+    byId.length > 0 ? byId : wantEnded ? fitting.slice(-1) : fitting.length > 0 ? fitting : onHost.slice(-1);
+  const [found, ...more] = named;
+  if (found !== undefined && more.length === 0) return ok(found);
+  const ids = kept.map(({campaign}) => campaign.id);
+  const near: readonly CampaignId[] =
+    more.length > 0 ? named.map(({campaign}) => campaign.id) : ids.filter((id) => nearest(given, ids).includes(id));
+  return fail({reason: 'campaign-unknown', given, nearest: near.slice(0, 2)});
+}
+
+function untilOf(deps: EngineDeps, {until, zone}: NewHold, nowMs: number): Result<number | null, Failure> {
+  if (until === null) return ok(null);
+  const [untilMs] = isRepeating(until) ? [] : deps.nextTimes({when: until, zone, createdAtMs: nowMs}, nowMs, 1);
+  if (untilMs !== undefined) return ok(untilMs);
+  const phrase = `${whenPhrase(until)} ${zone}`;
+  const wayOut = 'name one that is still to come';
+  return fail({reason: 'schedule-unreadable', phrase, problem: `that time is over in ${zone}`, wayOut});
+}

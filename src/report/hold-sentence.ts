@@ -1,0 +1,34 @@
+/** What a hold stands in the way of, in one sentence: who holds, what, until when, and the way out. */
+import type {HoldFailure, HoldInTheWay} from '../domain/failure.ts';
+import type {HoldOverride} from '../domain/request.ts';
+import {dateTime, ranges} from './amounts.ts';
+import {safeLine} from './safe-text.ts';
+
+export function holdSentence(failure: HoldFailure): string {
+  switch (failure.reason) {
+    case 'gpus-held':
+      return `${failure.host}: ${failure.holds.map(holdWords).join('; ')}. Ask them, leave those GPUs out with gpus=, or say override="why", which they and everybody will read.`;
+    case 'held-already':
+      return `${holdWords(failure.hold)}; ask them to end it ("gpu-reclaim profile stop ${failure.hold.id}"), or wait for it.`;
+    case 'host-measured':
+      return `${failure.host} was not looked at: ${holdWords(failure.hold)}, and a look would sit in that measurement. "gpu-reclaim diagnose ${failure.host}" looks all the same.`;
+    case 'not-the-holder':
+      return `${holdWords(failure.hold)}; they, or an approver, may end it.`;
+    case 'campaign-running':
+      return `${holdWords(failure.hold)}, and is not looked at before "gpu-reclaim profile stop ${failure.hold.id}".`;
+    case 'campaign-ended':
+      return `${failure.hold.kind} ${failure.hold.id} was ended by ${safeLine(failure.by, 60)} at ${dateTime(failure.atMs)}; "gpu-reclaim profile report ${failure.hold.id}" looks again.`;
+  }
+}
+
+/** Whom a reclaim overrides, and why: said to everybody. */
+export function overrideLine({why, holds}: HoldOverride): string {
+  return `Overrides a hold: ${holds.map(holdWords).join('; ')}. Why: ${safeLine(why, 200)}`;
+}
+
+/** "GPU 0-3 held by os:anna (profile c0a1b2 "sweep") until 2026-12-01 18:00:00 UTC" */
+export function holdWords({id, kind, by, label, gpus, untilMs}: HoldInTheWay): string {
+  const what = `${kind} ${id}${label === null ? '' : ` "${safeLine(label, 60)}"`}`;
+  const until = untilMs === null ? '' : ` until ${dateTime(untilMs)}`;
+  return `${gpus === null ? 'its GPUs are' : `GPU ${ranges(gpus)} is`} held by ${safeLine(by, 60)} (${what})${until}`;
+}

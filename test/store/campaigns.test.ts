@@ -1,0 +1,76 @@
+/** Holds are kept once, beside nobody in the way; ended once; and come back as they went. */
+import {describe, expect, it} from 'vitest';
+import {type Campaign, campaignId, holdsGpus} from '../../src/domain/campaign.ts';
+import {load} from '../../src/store/sqlite-library.ts';
+import {HOST} from '../doubles/build.ts';
+import {aCampaign, aHolder, someFacts} from '../doubles/campaign.ts';
+import {opened, storePath} from './fresh-store.ts';
+
+const never = () => false;
+const named = (id: string, change: Partial<Campaign> = {}) => aCampaign({id: campaignId(id), ...change});
+
+describe('a hold', () => {
+  it('comes back as it was kept, through another opening of the store', async () => {
+    const path = storePath();
+    const campaign = aCampaign({
+      label: 'a "b"',
+      gpus: [0, 1],
+      out: '/x',
+      untilMs: 9,
+      channel: 'C1',
+      before: [someFacts({see: {holders: [aHolder(7)]}})],
+    });
+    expect(await (await opened(path)).campaigns.add(campaign, never)).toBe(true);
+    const other = await opened(path);
+    expect(await other.campaigns.all(5)).toEqual([{campaign, ended: null, card: null}]);
+    await other.campaigns.keepCard(campaign.id, {channel: 'C1', ts: '1.2'});
+    const after = [someFacts({uptimeMs: 3})];
+    expect(await other.campaigns.end(campaign.id, {by: 'os:bo', atMs: 6, after})).toBe(true);
+    expect(await other.campaigns.all(7)).toEqual([
+      {campaign, ended: {by: 'os:bo', atMs: 6, after}, card: {channel: 'C1', ts: '1.2'}},
+    ]);
+  });
+
+  it('is taken by one of many that ask at once', async () => {
+    const path = storePath();
+    const [one, other] = [await opened(path), await opened(path)];
+    const taken: Parameters<typeof one.campaigns.add>[1] = (all) =>
+      all.some(({campaign}) => holdsGpus(campaign, HOST, null));
+    const kept = await Promise.all(['c1', 'c2', 'c3'].map((id) => one.campaigns.add(named(id), taken)));
+    expect(kept.filter(Boolean)).toHaveLength(1);
+    expect(await other.campaigns.add(named('c4'), taken)).toBe(false);
+    expect(await other.campaigns.all(5)).toHaveLength(1);
+  });
+
+  it('is ended once', async () => {
+    const {campaigns} = await opened(storePath());
+    await campaigns.add(named('c1'), never);
+    const ends = await Promise.all(
+      ['a', 'b', 'c'].map((by) => campaigns.end(campaignId('c1'), {by, atMs: 5, after: []})),
+    );
+    expect(ends.filter(Boolean)).toHaveLength(1);
+    expect(await campaigns.end(campaignId('c9'), {by: 'a', atMs: 5, after: []})).toBe(false);
+  });
+
+  it('is listed for 30 days after its end, and for ever before', async () => {
+    const {campaigns} = await opened(storePath());
+    await campaigns.add(named('c1'), never);
+    await campaigns.add(named('c2'), never);
+    await campaigns.end(campaignId('c1'), {by: 'a', atMs: 1_000, after: []});
+    const days = (count: number) => count * 86_400_000;
+    const ids = async (nowMs: number) => (await campaigns.all(nowMs)).map(({campaign}) => campaign.id);
+    expect(await ids(days(30))).toEqual(['c1', 'c2']);
+    expect(await ids(days(30) + 1_000)).toEqual(['c2']);
+  });
+
+  it.each(['{', '{"id":"c1"}', 'null'])('that is damaged is told, never guessed: %s', async (body) => {
+    const path = storePath();
+    const {campaigns} = await opened(path);
+    await campaigns.add(named('c1'), never);
+    const {DatabaseSync} = await load();
+    const database = new DatabaseSync(path);
+    database.prepare('update campaigns set body = ?').run(body);
+    database.close();
+    await expect(campaigns.all(5)).rejects.toMatchObject({failure: {reason: 'store-unreadable'}});
+  });
+});
