@@ -121,8 +121,8 @@ function folderIn(path: string, kind: StopKind, id: string): string | null {
     }
     case 'docker':
     case 'podman': {
-      const [found, ...more] = containersIn(path);
-      if (found === undefined || more.length > 0 || found.kind !== kind || found.id !== id) return null;
+      const found = containersIn(path).find((one) => one.kind === kind && one.id === id);
+      if (found === undefined) return null;
       return SLICES.test(above(found.path)) || RUNTIME_FOLDER.test(above(found.path)) ? found.path : null;
     }
     case 'slurm-job': {

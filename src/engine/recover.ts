@@ -2,9 +2,7 @@
 
 import {type AttemptResult, judge} from '../domain/judge.ts';
 import {lateArrival} from '../domain/late-arrival.ts';
-import {wasCalled} from '../domain/order.ts';
 import type {Run} from '../domain/run.ts';
-import {stopsOf} from '../domain/run-state.ts';
 import {bareOutcome, close} from './commit.ts';
 import {expire, waitingPlan} from './decide.ts';
 import type {EngineDeps} from './deps.ts';
@@ -62,7 +60,6 @@ async function takeUp(deps: EngineDeps, run: Run): Promise<Recovered | null> {
     freedAfterMs: null,
     because: look.ok ? null : look.failure,
     stopped: true,
-    ownerCalled: stopsOf(run).some((stop) => wasCalled(stop.result)),
     toleranceMiB: deps.policy.toleranceMiB,
   });
   const closed = await close(deps, run, {...outcome, word: 'interrupted'}, [

@@ -1,5 +1,6 @@
 /** Which owners a plan stops first, and all that keeps it from doing so. */
 import {describe, expect, it} from 'vitest';
+import {judge} from '../../src/domain/judge.ts';
 import {lateArrival} from '../../src/domain/late-arrival.ts';
 import {hasSignalled} from '../../src/domain/later-look.ts';
 import {digestText} from '../../src/domain/make-plan.ts';
@@ -384,6 +385,18 @@ describe('a stop that was approved', () => {
     ['falls where one can be read no more', [MAIN, SERVER, FIRST, SECOND, {...LOADER, executable: null}], []],
   ])('%s', (_, processes, standing) => {
     expect(now(processes)).toEqual(standing);
+  });
+});
+
+describe('a run whose only act was a stop', () => {
+  it.each<[boolean, string]>([
+    [true, 'nothing-freed'],
+    [false, 'stood-down'],
+  ])('in vain (the owner was called: %s) ends as %s', (ownerCalled, word) => {
+    const plan = planOf();
+    const diagnosis = aDiagnosis(look);
+    const none = {results: new Map(), observations: new Map(), freedAfterMs: null, because: null, stopped: false};
+    expect(judge({plan, before: diagnosis, after: diagnosis, ...none, ownerCalled, toleranceMiB: 64}).word).toBe(word);
   });
 });
 

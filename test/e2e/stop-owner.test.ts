@@ -194,6 +194,8 @@ describe.concurrent('the owner', () => {
     const done = await bench.run('reclaim', HOST, '--confirm', confirm, REASON);
     expect(done.err).toContain('not stopped, forbidden by /etc/gpu-reclaim/deny');
     expect([called(), await received(lab)]).toEqual([[], []]);
+    // It speaks of the host: no signal is even tried after it.
+    expect((await lastRun(bench)).events.map((event) => event.kind)).not.toContain('signal-intended');
   });
 
   test('is not asked twice when the program dies between intent and answer', async (context) => {

@@ -147,7 +147,8 @@ describe.skipIf(root === null || !has('perl'))('a stop (needs a writable cgroup 
     expect(stops(answer)).toEqual(['timed-out']);
     expect(answer.tookMs).toBeLessThan(8_000);
     const pid = Number(readFileSync(join(rig.folder, 'hangs'), 'utf8'));
-    await expect.poll(() => existsSync(`/proc/${pid}`), {timeout: 5_000}).toBe(false);
+    // By our own hand: left alone, its own limit would end it only after 5 s.
+    await expect.poll(() => existsSync(`/proc/${pid}`), {timeout: 2_500}).toBe(false);
   });
 
   it.each([
@@ -270,6 +271,14 @@ describe.skipIf(root === null || !has('perl'))('a stop (needs a writable cgroup 
 
     it('once the time is over, whatever a login shell did with it', async () => {
       await refused('late', asked({}, {notAfterUptimeMs: uptimeMs() + 300}), {before: 'sleep 0.5'});
+    });
+
+    it('once the time is over while the folder is read for the last time', async () => {
+      const calls = join(rig.folder, 'reads');
+      const isSecond = `case "$*" in *cgroup.procs*) echo x >>'${calls}'; [ $(wc -l <'${calls}') -lt 2 ] || sleep 2.6 ;; esac`;
+      rig.fake('find', `${isSecond}\nexec /usr/bin/find "$@"`);
+      await refused('late', asked({}, {notAfterUptimeMs: uptimeMs() + 2_500}));
+      expect(readFileSync(calls, 'utf8')).toBe('x\nx\n');
     });
 
     it('once the time is over while the tool was asked about the run', async () => {
