@@ -106,7 +106,8 @@ export function diagnoseProcess(process: ProcessFacts, input: HolderInput): Hold
   else if (keeper !== undefined) note('contained', say('owner', `${keeper.kind} ${keeper.name}`));
   const role = roleOf(process);
   // Who only may keep something is no ghost, whatever it is called.
-  const orphaned = proven && guard === null && lostItsServer(process, table);
+  const initIsHosts = !snapshot.sight.foreignPidNamespace || host.labPidNamespace;
+  const orphaned = proven && guard === null && lostItsServer(process, table, initIsHosts);
   if (held && matched.length === 0 && role !== null)
     note('renamed', say('process', `calls itself ${role.framework} worker`));
   const lie = held && guard === null ? impostorEvidence(process, policy.protectedList) : null;

@@ -1,7 +1,15 @@
 /** Belonging (design 2.1): why a process is part of what was asked for. PPID 1 alone is never kinship: it only means detached. */
 import {kinshipCgroups} from './cgroup.ts';
 import type {Belonging} from './diagnosis.ts';
-import {ancestors, isEnvironment, isPlainZombie, leadsStrangers, type ProcessTable, processTable} from './lineage.ts';
+import {
+  ancestors,
+  belowTyping,
+  isEnvironment,
+  isPlainZombie,
+  leadsStrangers,
+  type ProcessTable,
+  processTable,
+} from './lineage.ts';
 import {titleOf} from './roles.ts';
 import type {ProcessFacts, Snapshot} from './snapshot.ts';
 
@@ -18,7 +26,7 @@ export function kinshipTo(
   const namedPids = new Set(named.map((one) => one.pid));
   if (namedPids.has(process.pid)) return null;
 
-  for (const parent of ancestors(process.pid, table)) {
+  for (const parent of belowTyping(ancestors(process.pid, table))) {
     if (namedPids.has(parent.pid)) return {by: 'parents', ancestorPid: parent.pid, ancestorName: titleOf(parent)};
   }
   const units = kinshipCgroups(process.cgroups);
@@ -55,7 +63,7 @@ export function kinshipEarlier(
     const table = processTable(look);
     const then = table.get(process.pid);
     if (then === undefined || then.startTicks !== process.startTicks) continue;
-    const parent = ancestors(then.pid, table).find((one) => !isEnvironment(one) && isNamed(one, look));
+    const parent = belowTyping(ancestors(then.pid, table)).find((one) => !isEnvironment(one) && isNamed(one, look));
     if (parent !== undefined)
       return {by: 'earlier-look', ancestorPid: parent.pid, ancestorName: titleOf(parent), seenAtMs: look.takenAtMs};
   }

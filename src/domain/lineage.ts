@@ -75,6 +75,27 @@ export function isShell(process: ProcessFacts): boolean {
   return SHELLS.has(programName(process));
 }
 
+/** Words behind a shell's options that are the option's value, no script. */
+const WITH_VALUE = /^(--(rcfile|init-file|init-command)|[-+][oO]|-C)$/;
+
+/**
+ * A shell that reads its commands from somebody, not from a file or `-c`. Above it stands the terminal, editor or agent that
+ * it was opened in, whose command line says nothing of what was typed. (VS Code gives its terminals an --init-file.)
+ */
+export function isTypedInto(process: ProcessFacts): boolean {
+  if (!isShell(process)) return false;
+  const words = process.words.slice(1);
+  return !words.some(
+    (word, at) => /^-[a-z]*c$/.test(word) || (!/^[-+]/.test(word) && !WITH_VALUE.test(words[at - 1] ?? '')),
+  );
+}
+
+/** Of a line of parents, nearest first, those that stand below the shell that somebody types into. */
+export function belowTyping(line: readonly ProcessFacts[]): readonly ProcessFacts[] {
+  const at = line.findIndex(isTypedInto);
+  return at === -1 ? line : line.slice(0, at);
+}
+
 /** Lets a person in: what stands below one was typed by somebody, or could have been. */
 export function opensTerminals(process: ProcessFacts): boolean {
   const name = programName(process);

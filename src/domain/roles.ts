@@ -35,24 +35,25 @@ export function roleOf(process: ProcessFacts): Framework | null {
 }
 
 /**
- * A worker whose server is gone: its line of parents reaches a shell, a supervisor or PID 1 through workers only. A
- * worker below any other live program (an offline script, say) is that program's work.
+ * A worker whose server is gone: above it and its fellow workers stand shells, supervisors and PID 1 alone. A worker below
+ * any other live program (an offline script, say, also where a shell sets up its environment) is that program's work.
+ * `initIsHosts`: PID 1 is the host's own; a container's may be the program itself.
  */
-export function lostItsServer(process: ProcessFacts, table: ProcessTable): boolean {
+export function lostItsServer(process: ProcessFacts, table: ProcessTable, initIsHosts = true): boolean {
   const role = roleOf(process);
   if (role === null) return false;
-  if (process.ppid === 1) return true;
   const line = ancestors(process.pid, table);
-  // A shell between server and worker (an environment that is set up first) parts nobody from their server.
   if (line.some((parent) => isServerOf(parent, role))) return false;
-  for (const parent of line) {
-    if (roleOf(parent) !== null) {
-      if (parent.ppid === 1) return true;
-      continue;
-    }
-    return isEnvironment(parent);
-  }
-  return false;
+  const at = line.findIndex((parent) => roleOf(parent) === null);
+  if (at !== -1) return line.slice(at).every((parent) => isSurroundings(parent, initIsHosts));
+  // Above the topmost that is known stands PID 1, of which nothing was read.
+  return initIsHosts && (line.at(-1) ?? process).ppid === 1;
+}
+
+function isSurroundings(process: ProcessFacts, initIsHosts: boolean): boolean {
+  if (!isEnvironment(process)) return false;
+  // Known by its name alone, like everybody else.
+  return process.pid > 1 || initIsHosts || isEnvironment({...process, pid: 2});
 }
 
 function isWorkerOf(process: ProcessFacts, {workerTitles, workers}: Framework): boolean {

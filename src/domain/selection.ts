@@ -3,7 +3,7 @@ import {isGhost} from './account.ts';
 import {touchedGpus} from './devices.ts';
 import type {Belonging, Diagnosis, HolderDiagnosis} from './diagnosis.ts';
 import {kinshipEarlier, kinshipTo} from './kinship.ts';
-import {ancestors, isEnvironment, type ProcessTable, processTable} from './lineage.ts';
+import {ancestors, belowTyping, isEnvironment, type ProcessTable, processTable} from './lineage.ts';
 import {isOwnedBy} from './ownership.ts';
 import type {Kept} from './plan.ts';
 import type {ReclaimRequest} from './request.ts';
@@ -127,7 +127,7 @@ function lenders(diagnosis: Diagnosis, table: ProcessTable): (one: ProcessFacts)
   const pids = new Set<number>();
   for (const {process} of diagnosis.holders) {
     pids.add(process.pid);
-    for (const parent of ancestors(process.pid, table)) pids.add(parent.pid);
+    for (const parent of belowTyping(ancestors(process.pid, table))) pids.add(parent.pid);
   }
   return (one) => pids.has(one.pid);
 }

@@ -1,7 +1,7 @@
 /** Ancestors that hold no GPU themselves but would start the work again: "server, holds no GPU". */
 import type {Belonging} from './diagnosis.ts';
 import {diagnoseProcess} from './holder.ts';
-import {ancestors, isEnvironment, isPlainZombie, type ProcessTable, processTable} from './lineage.ts';
+import {ancestors, belowTyping, isEnvironment, isPlainZombie, type ProcessTable, processTable} from './lineage.ts';
 import type {Target} from './plan.ts';
 import {type PlanInput, targetFacts} from './plan-input.ts';
 import {isSameMachine} from './process.ts';
@@ -22,7 +22,7 @@ export function serversOf(holders: readonly Target[], input: PlanInput): readonl
   const taken = new Set([...diagnosis.holders.map((holder) => holder.process.pid), ...snapshot.ownPids]);
   const aboveKept = ancestorsOfKept(holders, input, table);
   const servers = new Map<number, Target>();
-  for (const line of holders.flatMap((target) => linesAbove(target, input, table))) {
+  for (const line of holders.flatMap((target) => linesAbove(target.identity, input, table).map(belowTyping))) {
     const top = line.findLastIndex((parent) => named.has(parent.pid) && !isEnvironment(parent));
     for (const [at, parent] of line.slice(0, top + 1).entries()) {
       if (taken.has(parent.pid) || servers.has(parent.pid) || aboveKept.has(parent.pid)) continue;
@@ -36,7 +36,7 @@ export function serversOf(holders: readonly Target[], input: PlanInput): readonl
       });
       const {findings} = seen;
       if (seen.identity === null || findings.includes('protected') || findings.includes('stuck')) continue;
-      if (seen.container !== null) continue;
+      if (findings.includes('contained')) continue;
       const belonging = belongingOf(parent, line.slice(at + 1), named, input);
       servers.set(parent.pid, {
         ...targetFacts({...seen, findings: ['server', ...findings.filter((kind) => kind !== 'name-only')]}, input),
@@ -51,24 +51,25 @@ export function serversOf(holders: readonly Target[], input: PlanInput): readonl
   return [...servers.values()];
 }
 
-/** Lines of living processes above a target, nearest first. */
-function linesAbove(target: Target, input: PlanInput, table: ProcessTable): readonly (readonly ProcessFacts[])[] {
-  const {pid} = target.identity;
+type Started = Pick<ProcessFacts, 'pid' | 'startTicks'>;
+
+/** Lines of living processes above one that holds, nearest first. */
+function linesAbove(one: Started, input: PlanInput, table: ProcessTable): readonly (readonly ProcessFacts[])[] {
+  const {pid} = one;
   const process = table.get(pid);
-  const upFrom = (one: ProcessFacts | undefined): readonly ProcessFacts[] =>
-    one === undefined ? [] : [one, ...ancestors(one.pid, table)];
+  const upFrom = (from: ProcessFacts | undefined): readonly ProcessFacts[] =>
+    from === undefined ? [] : [from, ...ancestors(from.pid, table)];
   // 0 is whoever was started outside of our namespace.
   const leaders = [process?.session ?? 0, process?.processGroup ?? 0].filter((id) => id !== 0 && id !== pid);
   return [
     ancestors(pid, table),
-    ...recordedAbove(target, input, table).map(upFrom),
+    ...recordedAbove(one, input, table).map(upFrom),
     ...leaders.map((id) => upFrom(table.get(id))),
   ];
 }
 
 /** Who stood above this very process in the newest look of this boot that saw it, and lives on as the same process. */
-function recordedAbove(target: Target, input: PlanInput, table: ProcessTable): readonly ProcessFacts[] {
-  const {pid, startTicks} = target.identity;
+function recordedAbove({pid, startTicks}: Started, input: PlanInput, table: ProcessTable): readonly ProcessFacts[] {
   const looks = input.earlier
     .filter((look) => isSameMachine(look.machine, input.diagnosis.snapshot.machine))
     .toSorted((a, b) => b.takenAtMs - a.takenAtMs);
@@ -110,5 +111,12 @@ function ancestorsOfKept(holders: readonly Target[], input: PlanInput, table: Pr
     (holder) =>
       !ending.has(holder.process.pid) && !holder.findings.includes('unreaped') && !holder.findings.includes('monitor'),
   );
-  return new Set(staying.flatMap((holder) => ancestors(holder.process.pid, table).map((parent) => parent.pid)));
+  // By the same lines that tie a server to a target, for its end would be theirs as much.
+  return new Set(
+    staying.flatMap((holder) =>
+      linesAbove(holder.process, input, table)
+        .flat()
+        .map((parent) => parent.pid),
+    ),
+  );
 }

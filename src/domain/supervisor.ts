@@ -3,7 +3,7 @@
  * terminal, an interactive shell) is none: what comes through it was typed.
  */
 import {slurmIn} from './cgroup.ts';
-import {ancestors, isShell, opensTerminals, type ProcessTable, programName} from './lineage.ts';
+import {ancestors, isTypedInto, opensTerminals, type ProcessTable, programName} from './lineage.ts';
 import type {Owner, OwnerKind} from './owner.ts';
 import {ownersOf} from './owners-of.ts';
 import {titleOf} from './roles.ts';
@@ -82,7 +82,6 @@ function untilDoor(line: readonly ProcessFacts[]): readonly ProcessFacts[] {
 function isDoor(process: ProcessFacts): boolean {
   // A user's own systemd has everything of that user below it; what it starts by itself has a unit.
   if (process.pid <= 1 || programName(process) === 'systemd' || opensTerminals(process)) return true;
-  if (!isShell(process)) return false;
   // With a script or -c it reads no keyboard: `while true; do serve; done` in a file is a supervisor.
-  return !process.words.slice(1).some((word) => !word.startsWith('-') || /^-[a-z]*c$/.test(word));
+  return isTypedInto(process);
 }

@@ -140,6 +140,22 @@ describe('no belonging', () => {
     expect([keptOf(plan, 400).why, keptOf(plan, 600).why]).toEqual(['contained', 'contained']);
   });
 
+  it('to an editor or agent that has the word in its own command line, through a terminal opened in it', () => {
+    const editor = aProcess({pid: 300, words: ['node', 'code-server', '/home/bo/vllm']});
+    const terminal = aProgram('/usr/bin/bash', {pid: 310, ppid: 300, words: ['/bin/bash', '--init-file', '/srv/i.sh']});
+    expect(ticked(editor, terminal, trainer({ppid: 310}))).toEqual([]);
+    // Nor is the editor the server of what was typed there.
+    expect(ticked(editor, terminal, billed(server({ppid: 310}), {0: 4_614}))).toEqual([400]);
+    const then = aSnapshot([editor, terminal, trainer({ppid: 310})], {used: [4_623]});
+    const look = aSnapshot([trainer({ppid: 1})], {used: [4_623]});
+    expect(targetPids(planFor(look, {match: 'vllm'}, {earlier: [then]}))).toEqual([]);
+    // A script is no terminal.
+    const script = aProgram('/usr/bin/bash', {pid: 310, ppid: 300, words: ['bash', '-e', 'run.sh']});
+    expect(
+      ticked(aProcess({pid: 300, words: SERVER}), script, worker({ppid: 310, session: 9, processGroup: 9})),
+    ).toEqual([300, 500]);
+  });
+
   it('to a log reader: neither by its group nor by its session is the trainer kin to `tee vllm.log`', () => {
     const tee = aProgram('/usr/bin/tee', {pid: 601, session: 100, processGroup: 600, words: ['tee', 'vllm.log']});
     expect(ticked(tee, trainer({session: 100, processGroup: 600}))).toEqual([]);
@@ -278,6 +294,26 @@ describe('servers that hold no GPU', () => {
     const look = aSnapshot(seen, {used: [4_623, 4_623]});
     expect(targetPids(planFor(look, {match: 'vllm', gpus: [0]}))).toEqual([500]);
     expect(targetPids(planFor(look, {match: 'vllm'}))).toEqual([400, 500, 501]);
+  });
+
+  it('are left alone while one stays that hangs on them by its session alone, as the target does', () => {
+    const orphan = worker({ppid: 1});
+    const other = {
+      process: aProcess({pid: 501, ppid: 1, words: ['run.py'], session: 400, processGroup: 501}),
+      holding: aHolding(501, [1]),
+      charges: [aCharge(501, 1, 4_614)],
+    };
+    const look = aSnapshot([server({session: 400}), orphan, other], {used: [4_623, 4_623]});
+    expect(targetPids(planFor(look, {match: 'vllm', gpus: [0]}))).toEqual([500]);
+  });
+
+  it('are no notebook kernel: with it goes all that somebody has in memory', () => {
+    const kernel = aProcess({
+      pid: 400,
+      words: ['python3', '-m', 'ipykernel_launcher', '-f', '/srv/vllm/kernel-1.json'],
+    });
+    const plan = planFor(aSnapshot([kernel, worker()], {used: [4_623]}), {match: 'vllm', pids: [500]});
+    expect(targetPids(plan)).toEqual([500]);
   });
 
   it('are none above a ghost that nobody named', () => {

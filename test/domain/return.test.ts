@@ -209,6 +209,15 @@ describe('a person who starts it again', () => {
       [SUPERVISORD, aProgram('/usr/bin/bash', {pid: 8_370, ppid: 300, words: ['bash', '-l']})],
     ],
     [
+      'in the same terminal of an editor, which gives its shells a file to begin with',
+      {ppid: 370},
+      {ppid: 370},
+      [
+        aProcess({pid: 365, ppid: 1, words: ['node', 'pty-host.js']}),
+        aProgram('/usr/bin/bash', {pid: 370, ppid: 365, words: ['/bin/bash', '--init-file', '/srv/integration.sh']}),
+      ],
+    ],
+    [
       'as the next step of the same Slurm job',
       {cgroups: ['/slurm/uid_1000/job_7/step_0'], ppid: 1},
       {cgroups: ['/slurm/uid_1000/job_7/step_1'], ppid: 1},

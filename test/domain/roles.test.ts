@@ -2,7 +2,7 @@
 import {describe, expect, it} from 'vitest';
 import {processTable} from '../../src/domain/lineage.ts';
 import {frameworkOf, lostItsServer, roleOf, titleOf} from '../../src/domain/roles.ts';
-import {anExecutable, aProcess, aProgram, aSnapshot} from '../doubles/build.ts';
+import {aDiagnosis, anExecutable, aProcess, aProgram, aSnapshot, holderOf, holds} from '../doubles/build.ts';
 
 const PYTHON = '/usr/bin/python3';
 const OLLAMA = '/usr/local/bin/ollama';
@@ -72,6 +72,8 @@ describe('a worker has lost its server', () => {
   const serving = aProcess({pid: 400, words: [PYTHON, '/opt/bin/vllm', 'serve', 'a/model']});
   const shell = aProgram('/usr/bin/bash', {pid: 450, ppid: 400, words: ['bash', '-c', 'exec worker']});
 
+  const SHIM = aProgram('/usr/bin/containerd-shim-runc-v2', {pid: 400});
+
   it.each([
     ['under a shell', [worker(100)], true],
     ['under PID 1', [worker(1)], true],
@@ -84,11 +86,36 @@ describe('a worker has lost its server', () => {
       [runner(400), aProgram(OLLAMA, {pid: 400, words: [OLLAMA, 'serve']})],
       false,
     ],
-    ["under another framework's server through a shell", [runner(450), serving, shell], true],
+    [
+      "under another framework's server through a shell: that one's work, for all we know",
+      [runner(450), serving, shell],
+      false,
+    ],
+    [
+      'under a shell in which an offline script has set up its environment',
+      [worker(450), shell, aProcess({pid: 400, words: [PYTHON, 'rlhf.py']})],
+      false,
+    ],
+    ['under the first process of its container, a shell', [worker(450), {...shell, ppid: 400}, SHIM], true],
+    ['under PID 1, which serves it', [worker(1), {...serving, pid: 1, ppid: 0}], false],
     ['under an offline script', [worker(400), aProcess({pid: 400, words: [PYTHON, 'batch.py']})], false],
   ])('%s: %s', (_, seen, expected) => {
     const table = processTable(aSnapshot(seen));
     const process = table.get(500);
     expect(process !== undefined && lostItsServer(process, table)).toBe(expected);
+  });
+
+  it.each([
+    ['a script of its own', aProcess({pid: 1, ppid: 0, words: [PYTHON, 'rlhf.py']}), false],
+    ['an init that adopts', aProgram('/usr/bin/tini', {pid: 1, ppid: 0, words: ['tini', '--', 'run']}), true],
+    ['a shell that adopts', aProgram('/usr/bin/bash', {pid: 1, ppid: 0, words: ['bash', 'start.sh']}), true],
+    ['nobody in sight', null, false],
+  ])('in a container that we stand in, where PID 1 is %s', (_, first, expected) => {
+    const seen = [...(first === null ? [] : [first]), worker(1)];
+    const look = aSnapshot([holds(worker(1), [0])], {
+      processes: seen,
+      sight: {...aSnapshot([]).sight, foreignPidNamespace: true},
+    });
+    expect(holderOf(aDiagnosis(look), 500).orphaned).toBe(expected);
   });
 });
