@@ -40,7 +40,7 @@ export function accountFor(gpu: Gpu, input: AccountInput): GpuAccount {
   const unexplainedMiB = usedMiB === null ? null : Math.max(0, usedMiB - explainedMiB);
   const excess = unexplainedMiB !== null && unexplainedMiB > baselineMiB + policy.toleranceMiB;
   // A holder that is billed nothing here may own what is left over: exported or mapped memory shows no charge.
-  const unbilled = uses.filter(({use}) => use.chargedMiB === null);
+  const unbilled = uses.filter(({use}) => use.chargedMiB === null && use.noContext !== true);
   const blind = blindness(snapshot, foreignPids);
   const keepers = input.holders.filter((holder) => holder.mayKeep.includes(gpu.uuid));
 

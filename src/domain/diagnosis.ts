@@ -18,6 +18,8 @@ export interface GpuUse {
   readonly how: 'charged' | 'mapped' | 'opened';
   /** null where the driver bills nothing to this PID, or no figure. */
   readonly chargedMiB: number | null;
+  /** Mapped, with too few files for a context: it holds no memory there, and explains none. */
+  readonly noContext?: true;
 }
 
 /** What keeps a process: its owner may bring it back. */

@@ -73,5 +73,7 @@ function ownersOf(diagnosis: Diagnosis, account: GpuAccount): readonly HolderDia
 
 /** A process that stays and uses this GPU without a bill of its own may own what is billed to nobody. */
 export function usesUnbilled(holder: HolderDiagnosis, gpuUuid: string): boolean {
-  return holder.gpus.some((use) => use.gpuUuid === gpuUuid && use.how !== 'opened' && use.chargedMiB === null);
+  return holder.gpus.some(
+    (use) => use.gpuUuid === gpuUuid && use.how !== 'opened' && use.chargedMiB === null && use.noContext !== true,
+  );
 }

@@ -1,7 +1,16 @@
 /** One process, cross-referenced: findings with the evidence for each, and where it was read. */
 import {containerOf} from './cgroup.ts';
 import {chargesKeptBy} from './dead-charges.ts';
-import {hasOpenFiles, heldBy, holdsDevice, knownByNumberOnly, nodesHeld} from './devices.ts';
+import {
+  hasOpenFiles,
+  heldBy,
+  holdsDevice,
+  keepsContextFiles,
+  keepsContextOn,
+  keepsModeset,
+  knownByNumberOnly,
+  nodesHeld,
+} from './devices.ts';
 import type {GpuAccount, GpuUse, HolderDiagnosis} from './diagnosis.ts';
 import {type Evidence, FINDING_ORDER, type FindingKind} from './finding.ts';
 import type {Host} from './host.ts';
@@ -130,7 +139,7 @@ export function diagnoseProcess(process: ProcessFacts, input: HolderInput): Hold
       ...sources(holding, own),
       ...unread(process),
     ],
-    gpus: usesOf(holding, own, kept, snapshot),
+    gpus: usesOf(holding, process.threads, own, kept, snapshot),
     mayKeep: [...new Set(keeping.flatMap((one) => one.gpuUuids))],
     chargedMiB: sum([...own, ...kept]),
     deadCharged: [...new Set(kept.map((charge) => charge.pid))],
@@ -159,17 +168,24 @@ export function deafTo(process: ProcessFacts): string | null {
 
 function usesOf(
   holding: Holding,
+  threads: number,
   own: readonly Charge[],
   kept: readonly Charge[],
   snapshot: Snapshot,
 ): readonly GpuUse[] {
   const {mapped, opened} = nodesHeld(holding, snapshot);
+  const whole = keepsContextOn(holding, threads, snapshot);
+  // As cuInit leaves it. What graphics holds is in no list of compute processes.
+  const isCuda = keepsContextFiles(holding) && !keepsModeset(holding);
   const onGpu = (charges: readonly Charge[], uuid: string) => charges.filter((charge) => charge.gpuUuid === uuid);
   const uuids = new Set([...snapshot.gpus, ...own, ...kept].map((one) => ('uuid' in one ? one.uuid : one.gpuUuid)));
   return [...uuids].flatMap((gpuUuid): readonly GpuUse[] => {
     const [billed, inherited] = [onGpu(own, gpuUuid), onGpu(kept, gpuUuid)];
     if (billed.length > 0) return [{gpuUuid, how: 'charged', chargedMiB: sum(billed)}];
     if (inherited.length > 0) return [{gpuUuid, how: 'mapped', chargedMiB: sum(inherited)}];
+    // Who has closed its files and kept a mapping keeps its memory.
+    if (isCuda && mapped.has(gpuUuid) && opened.has(gpuUuid) && !whole.has(gpuUuid))
+      return [{gpuUuid, how: 'mapped', chargedMiB: null, noContext: true}];
     if (mapped.has(gpuUuid)) return [{gpuUuid, how: 'mapped', chargedMiB: null}];
     return opened.has(gpuUuid) ? [{gpuUuid, how: 'opened', chargedMiB: null}] : [];
   });

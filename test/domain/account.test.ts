@@ -14,6 +14,7 @@ import {
   BO_UID,
   billed,
   holds,
+  initFiles,
   monitorFiles,
   NO_FIGURE,
   planFor,
@@ -72,6 +73,14 @@ describe('the state of a GPU', () => {
     expect(first(aSnapshot([desktop], {used: [544]})).reasons).toEqual([]);
     const opener = {process: aProcess({pid: 9}), holding: monitorFiles(9, [0])};
     expect(first(aSnapshot([opener], {used: [46_111]})).reasons).toEqual(['no-holder-anywhere']);
+  });
+
+  it('who only called cuInit owns nothing of what is left over, whose every file is a context’s may', () => {
+    const leak = {used: [60_000]};
+    const notebook = {process: trainer, holding: initFiles(500, [0])};
+    expect(first(aSnapshot([notebook], leak))).toMatchObject({state: 'dirty', loose: true});
+    expect(first(aSnapshot([notebook], leak)).reasons).toEqual(['no-holder-anywhere']);
+    expect(first(aSnapshot([holds(trainer, [0])], leak)).reasons).toEqual([]);
   });
 
   it('unexplained memory gives nobody to signal', () => {

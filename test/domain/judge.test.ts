@@ -2,6 +2,7 @@
 import {describe, expect, it} from 'vitest';
 import {type AttemptResult, type JudgeInput, judge} from '../../src/domain/judge.ts';
 import type {Observation, OrderResult} from '../../src/domain/order.ts';
+import {isFree} from '../../src/domain/readiness.ts';
 import type {Signal} from '../../src/domain/signal.ts';
 import type {ProcessFacts, Snapshot} from '../../src/domain/snapshot.ts';
 import {
@@ -18,6 +19,7 @@ import {
   BO_UID,
   billed,
   holds,
+  initFiles,
   MACHINE,
   NO_FIGURE,
   PLAIN_ZOMBIE,
@@ -412,5 +414,25 @@ describe('work that its supervisor has started again by the closing look', () =>
     const outcome = ended(again({cgroups: ['/user.slice/user-1500.slice/session-9.scope'], session: 8_000}));
     expect(outcome.word).toBe('reclaimed');
     expect(outcome.gpus[0]).not.toHaveProperty('movedTo');
+  });
+});
+
+describe('a leak beside a notebook that only called cuInit', () => {
+  it('is explained by nobody: the GPU is not reclaimed and not free', () => {
+    const notebook = {process: bo, holding: initFiles(600, [0])};
+    const leaking = aSnapshot([billed(target, {0: 10_000}), notebook], {used: [70_009]});
+    const outcome = judge({
+      plan: planFor(leaking, {pids: [500]}),
+      before: aDiagnosis(leaking),
+      after: aDiagnosis(aSnapshot([notebook], {used: [60_009]})),
+      results: new Map([[500, sent()]]),
+      observations: new Map(),
+      freedAfterMs: 400,
+      because: null,
+      stopped: false,
+      toleranceMiB: 64,
+    });
+    expect(outcome.word).toBe('partly');
+    expect(outcome.gpus.map(isFree)).toEqual([false]);
   });
 });

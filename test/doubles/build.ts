@@ -139,6 +139,12 @@ export function allOpen(pid: number, count: number, mapped: readonly number[]): 
   return {...aHolding(pid, every), mappings: [...mapped.map((gpu) => `/dev/nvidia${gpu}`), '/dev/nvidiactl']};
 }
 
+/** What cuInit alone leaves: every node open a few times and mapped, as read on an H200 with driver 580. */
+export function initFiles(pid: number, gpus: readonly number[]): Holding {
+  const whole = aHolding(pid, gpus);
+  return {...whole, opens: whole.opens.map((one) => ({...one, count: Math.min(one.count, 4)}))};
+}
+
 export function monitorFiles(pid: number, gpus: readonly number[]): Holding {
   return aHolding(pid, gpus, {
     opens: [...gpus.map((gpu) => ({path: `/dev/nvidia${gpu}`, count: 2})), {path: '/dev/nvidiactl', count: 1}],
