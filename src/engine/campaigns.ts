@@ -15,6 +15,7 @@ import type {HostName} from '../domain/host.ts';
 import type {HostFacts} from '../domain/host-facts.ts';
 import {nearest} from '../domain/nearest.ts';
 import {type Person, personId} from '../domain/person.ts';
+import {requestOf} from '../domain/run-state.ts';
 import {isRepeating} from '../domain/schedule.ts';
 import {whenPhrase} from '../domain/schedule-phrase.ts';
 import {factsAt} from './campaign-facts.ts';
@@ -34,6 +35,12 @@ export async function startHold(deps: EngineDeps, asked: NewHold): Promise<Resul
   const before = await deps.store.campaigns.all(nowMs);
   const first = inTheWay(before, wanted, nowMs);
   if (first !== null) return fail({reason: 'held-already', hold: asHold(first)});
+  if (kind === 'profile') {
+    // What a run ends right now would be called gone by the campaign.
+    const runs = await Promise.all(hosts.map((host) => deps.store.openRunOn(host)));
+    const run = runs.find((one) => one?.phase === 'executing');
+    if (run) return fail({reason: 'host-busy', host: run.host, runId: run.id, by: personId(requestOf(run).requester)});
+  }
   const looks = kind === 'keep' ? [] : await lookAt(deps, hosts, out, () => null);
   const facts: HostFacts[] = [];
   for (const look of looks) {

@@ -166,6 +166,22 @@ describe('a hold', () => {
     });
   });
 
+  it('that came after the plan keeps the go back, unless its holder gives it', async () => {
+    const {engine, start} = await bench();
+    const proposed = await engine.propose(aRequest({host: HOST, requester: CARLA}));
+    if (!proposed.ok) throw new Error(JSON.stringify(proposed.failure));
+    const {run, digest} = proposed.value;
+    expect(run.phase).toBe('awaiting-go');
+    const hold = await id(start('keep', 'gpu-07 until=2h why', BO));
+    const go = (person: Person) =>
+      engine.approve({run, digest, person, choice: 'terminate-only', reason: null, atTerminal: false});
+    expect(await go(CARLA)).toMatchObject({failure: {reason: 'gpus-held', holds: [{id: hold}]}});
+    expect(await go(BO)).toMatchObject({ok: true, value: {phase: 'executing'}});
+    // And nobody begins a campaign while it ends processes there.
+    await engine.stopHold(hold, BO);
+    expect(await start('profile', 'gpu-07')).toMatchObject({failure: {reason: 'host-busy', runId: run.id}});
+  });
+
   it('holds until its time, and is ended by its holder or an approver only', async () => {
     const {clock, engine, start} = await bench();
     const hold = await id(start('keep', 'gpu-07 until=2h why', BO));
