@@ -22,7 +22,7 @@ import {Ladder} from './ladder.ts';
 import {lookAgain} from './look-again.ts';
 import type {Look} from './ports.ts';
 import {RunOn} from './run-on.ts';
-import {diagnoseWithMemory, lookDeeper, survey} from './survey.ts';
+import {diagnoseWithMemory, lookDeeper, type Surveyed, survey} from './survey.ts';
 import {lookBeforeKill} from './writes.ts';
 
 /** Ends the run with an outcome whatever happens; a failure comes back only if even that could not be written. */
@@ -71,7 +71,12 @@ export async function execute(deps: EngineDeps, run: Run): Promise<Result<Run>> 
 }
 
 /** What only a deeper look showed at the plan, only a deeper look can show again. */
-async function freshLook(deps: EngineDeps, host: HostName, plan: Plan, pids: readonly number[]): Promise<Result<Look>> {
+async function freshLook(
+  deps: EngineDeps,
+  host: HostName,
+  plan: Plan,
+  pids: readonly number[],
+): Promise<Result<Surveyed>> {
   const look = await survey(deps, host, {match: null, pids});
   if (!look.ok || !needsDeeperFor(plan, look.value.diagnosis)) return look;
   return ok(await lookDeeper(deps, look.value, {pids: [], sinceUptimeMs: null}));
@@ -83,13 +88,14 @@ interface Approved {
   readonly before: Diagnosis;
   readonly targets: readonly Target[];
   readonly stops: readonly Stop[];
-  readonly look: Look;
+  readonly look: Surveyed;
 }
 
 async function walk(deps: EngineDeps, started: Run, approved: Approved): Promise<Result<Run>> {
   const ladder = new Ladder(approved.targets, deps.clock, approved.stops);
   const runOn = new RunOn(deps.clock, approved.plan.writing);
-  const lookedAtTicks = deps.clock.ticks();
+  // The uptime was read by the first look: what deeper ones took since is no part of what a signal may be late by.
+  const lookedAtTicks = deps.clock.ticks() - approved.look.deeperMs;
   let run = started;
   let closing: Look | null = null;
   let because: Failure | null = null;

@@ -18,12 +18,17 @@ import type {Look} from './ports.ts';
 /** How far back an earlier look may tell whose child, or whose memory, something was. */
 export const EARLIER_LOOKS_MS = 7 * 24 * 3_600_000;
 
+/** `deeperMs`: how long deeper looks took after the first had come back, monotonic. The host's uptime went on meanwhile. */
+export interface Surveyed extends Look {
+  readonly deeperMs: number;
+}
+
 /** Literals are always the policy's workloads; `match` is the request's own. `pids` are wanted even if they hold nothing. */
 export async function survey(
   deps: EngineDeps,
   name: HostName,
   wanted: {readonly match: string | null; readonly pids: readonly number[]},
-): Promise<Result<Look>> {
+): Promise<Result<Surveyed>> {
   const literals = [
     ...new Set([
       ...deps.policy.workloads.flatMap((workload) => workload.literals),
@@ -34,7 +39,8 @@ export async function survey(
   if (!answer.ok) return answer;
   const takenAtMs = deps.clock.now();
   const look = await deps.turns(() => understand(deps, answer.value, takenAtMs));
-  if (!look.ok || !needsDeeper(look.value.diagnosis)) return look;
+  if (!look.ok) return look;
+  if (!needsDeeper(look.value.diagnosis)) return ok({...look.value, deeperMs: 0});
   return ok(await lookDeeper(deps, look.value, {pids: [], sinceUptimeMs: null}));
 }
 
@@ -50,18 +56,25 @@ export async function lookWithEarlier(deps: EngineDeps, name: HostName): Promise
 }
 
 /** The same look with what a second exec finds; as it was, where that one fails: the account then says what is missing. */
-export async function lookDeeper(deps: EngineDeps, look: Look, request: DeepRequest): Promise<Look> {
+export async function lookDeeper(
+  deps: EngineDeps,
+  look: Look & Partial<Surveyed>,
+  request: DeepRequest,
+): Promise<Surveyed> {
   const host = look.snapshot.host;
+  const beganTicks = deps.clock.ticks();
+  const tookMs = () => (look.deeperMs ?? 0) + deps.clock.ticks() - beganTicks;
   const answer = await deps.remote.host(host).deep(request);
   const deep = answer.ok ? parseDeep(answer.value, deps.clock.now()) : answer;
   if (!deep.ok) {
     deps.log.warn({host, reason: deep.failure.reason}, 'no deeper look');
-    return look;
+    return {...look, deeperMs: tookMs()};
   }
   return deps.turns(async () => {
     const snapshot = deepen(look.snapshot, deep.value);
     await keep(deps, snapshot);
-    return {snapshot, diagnosis: await diagnoseWithMemory(deps, snapshot)};
+    const diagnosis = await diagnoseWithMemory(deps, snapshot);
+    return {snapshot, diagnosis, deeperMs: tookMs()};
   });
 }
 
