@@ -90,7 +90,12 @@ describe('a campaign', () => {
     });
     expect((await engine.look(HOST, {unasked: true})).ok).toBe(true);
     said.powerW = 700;
-    expect(await engine.campaignReport(HOST)).toMatchObject({value: {report: {hosts: [{settings: {changes: []}}]}}});
+    said.probe = H200.replace(/(GPU-\S+, .*, 143771, \d+, )(\d+)/, '$19');
+    const later = await engine.campaignReport(HOST);
+    const usedMiB = Number(/GPU-\S+, .*, 143771, \d+, (\d+)/.exec(H200)?.[1]);
+    expect(later).toMatchObject({
+      value: {report: {hosts: [{settings: {changes: []}, gpus: [{beforeMiB: usedMiB, afterMiB: usedMiB, nowMiB: 9}]}]}},
+    });
     expect(await engine.stopHold(campaign, ANNA)).toMatchObject({failure: {reason: 'campaign-ended'}});
   });
 

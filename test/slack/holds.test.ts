@@ -1,6 +1,7 @@
 /** `/gpu profile` and `/gpu keep` through a real Bolt over the local Slack: card, report in its thread, buttons, refusals. */
 import {readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
+import {requestOf} from '../../src/domain/run-state.ts';
 import {ACTION} from '../../src/slack/ids.ts';
 import {measuredHosts, type Said} from '../doubles/measured-host.ts';
 import {HOST, type Rig, startRig} from './rig.ts';
@@ -55,6 +56,8 @@ describe('/gpu profile', () => {
     await slack.click(slack.users.approver, report.ts, ACTION.propose, {card: report});
     const opened = await slack.nextPost((one) => one.ts !== card.ts);
     expect(opened.text).toContain(HOST);
+    const [run] = await rig.store.openRuns();
+    expect(value).toBe(`host:${HOST} pid:${run === undefined ? '' : requestOf(run).pids.join()}`);
     expect(rig.executed).toEqual([]);
     expect(rig.fatal).toEqual([]);
 
