@@ -27,11 +27,15 @@ describe.skipIf(!READY)('a deeper look (needs root, unshare, nsenter: apt-get in
     return folder;
   }
   /** A daemon in the cell: a copied binary, as the real one is one. */
-  async function daemon(name: string, env: Readonly<Record<string, string>>): Promise<void> {
+  async function daemon(
+    name: string,
+    env: Readonly<Record<string, string>>,
+    as: readonly string[] = [],
+  ): Promise<void> {
     const path = join(cell.folder, name);
     copyFileSync('/usr/bin/tail', path);
     chmodSync(path, 0o755);
-    const [program = '', ...words] = [...cell.enter, path, '-f', '-'];
+    const [program = '', ...words] = [...cell.enter, ...as, path, '-f', '-'];
     spawn(program, words, {env: {...process.env, ...env}, stdio: 'pipe'});
     await until(() => named(name.slice(0, 15)));
   }
@@ -86,6 +90,17 @@ describe.skipIf(!READY)('a deeper look (needs root, unshare, nsenter: apt-get in
     const silent = lookDeep(cell.enter, cell.devices, {before});
     expect(silent.mps).toBeNull();
     expect(silent.sections.find((each) => each.name === 'mps')).toMatchObject({complete: false, note: 'timed out'});
+  });
+
+  it('says nothing into the pipe of another user’s MPS: its folder is that user’s to fill', async () => {
+    chmodSync(cell.folder, 0o755);
+    const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+    await daemon('nvidia-cuda-mps-control', {CUDA_MPS_PIPE_DIRECTORY: '/tmp/theirs'}, nobody);
+    const before = [fake('nvidia-cuda-mps-control', `touch '${cell.folder}/asked'`)];
+    const seen = lookDeep(cell.enter, cell.devices, {before});
+    expect(existsSync(join(cell.folder, 'asked'))).toBe(false);
+    expect(seen.mps).toBeNull();
+    expect(seen.sections.find((each) => each.name === 'mps')).toMatchObject({complete: false});
   });
 
   it('says null of MPS where none runs, and asks nobody', () => {

@@ -97,9 +97,12 @@ p_side_mps() {
   frame_end mps "$p_rc"
 } 2>/dev/null
 
-# Only a control that root installed is talked to: what we send our words into is named by its own environment.
+# Only a control that root installed and that runs as we do is talked to: the folder of the pipe that our words go into is named
+# by its own environment. Anybody may start root's program with a folder of their own, and put a link to any file there.
 p_ask_control() {
   p_rc=1
+  p_read_status "$p_control"
+  [ "$p_uid" = "$p_euid" ] || return
   [ "$(timeout 1 stat -L -c %u "/proc/$p_control/exe")" = 0 ] || return
   p_pipe=$(timeout 1 cat "/proc/$p_control/environ" | tr '\0' '\n' | grep -am1 '^CUDA_MPS_PIPE_DIRECTORY=')
   p_servers=$(p_tell_control get_server_list)
