@@ -1,3 +1,4 @@
+import {readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
 import {hostName} from '../../../src/domain/host.ts';
 import {parseSettings} from '../../../src/domain/parse/settings.ts';
@@ -158,6 +159,33 @@ describe('what is set on a GPU', () => {
           {folder: '/home/anna/run 1', whole: false},
           {folder: '/proc/9/cwd', whole: false},
           {folder: '/gone', whole: false},
+        ],
+      },
+    });
+  });
+
+  it('is read whole from what a real H200 said, a profiler and two report files beside it', () => {
+    const stdout = readFileSync(new URL('../../fixtures/probes/h200-settings.txt', import.meta.url));
+    const transcript = {
+      host: hostName('gpu-07'),
+      hostKey: 'k',
+      nonce: NONCE,
+      stdout,
+      stderr: '',
+      exitCode: 0,
+      tookMs: 64,
+    };
+    expect(parseSettings(transcript, 7)).toMatchObject({
+      ok: true,
+      value: {
+        smi: {state: 'answered', exitCode: 0},
+        gpus: [{index: 0, graphicsMHz: figure(1980), powerLimitW: figure(700), persistenceMode: 'Enabled'}],
+        profilers: [{pid: 441, startTicks: '2655', name: 'nsys', folder: '/tmp/w'}],
+        files: [{path: '/tmp/out/a.nsys-rep'}, {path: '/tmp/w/b.ncu-rep'}],
+        sought: [
+          {folder: '/tmp/out', whole: true},
+          {folder: '/nowhere', whole: false},
+          {folder: '/tmp/w', whole: true},
         ],
       },
     });
