@@ -99,6 +99,19 @@ describe('a campaign', () => {
     expect(await engine.stopHold(campaign, ANNA)).toMatchObject({failure: {reason: 'campaign-ended'}});
   });
 
+  it('keeps those looks away too that wait for idle GPUs', async () => {
+    const {said, clock, engine, start} = await bench();
+    const hosts = [{kind: 'host', name: HOST}] as const;
+    const when = {kind: 'idle', forMs: 300_000} as const;
+    const added = await engine.addSchedule({when, zone: 'UTC', hosts, channel: null, quiet: true, by: 'os:bo'});
+    if (!added.ok) throw new Error(JSON.stringify(added.failure));
+    await id(start('profile', 'gpu-07'));
+    const {looks} = said;
+    clock.at += HOUR;
+    expect((await engine.checkWatch(added.value.schedule.id)).ok).toBe(true);
+    expect(said.looks).toBe(looks);
+  });
+
   it('does not begin on a host that does not answer, nor on a GPU that is not there', async () => {
     const {said, engine, start} = await bench();
     expect(await start('profile', 'gpu-07 gpus=0,5')).toMatchObject({failure: {reason: 'gpu-absent', asked: '5'}});

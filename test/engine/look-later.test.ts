@@ -9,6 +9,7 @@ import type {EngineDeps} from '../../src/engine/deps.ts';
 import {makeEngine} from '../../src/engine/engine.ts';
 import {makeTurns} from '../../src/engine/turns.ts';
 import {ANNA, aHost, aPlan, aPolicy, aSnapshot, aTarget, BO, HOST, MACHINE} from '../doubles/build.ts';
+import {aCampaign} from '../doubles/campaign.ts';
 import {opened, storePath} from '../store/fresh-store.ts';
 import {OWNER, openRun, RUN} from '../store/sample.ts';
 
@@ -118,6 +119,18 @@ describe('the close', () => {
 });
 
 describe('a later look', () => {
+  it('is not made while a campaign measures there, and that is noted', async () => {
+    const on = await stage({onProbe: never});
+    await closed(on);
+    await on.store.campaigns.add(aCampaign({before: []}), () => false);
+    on.clock.at = 1_060_000;
+    const looked = await on.engine.lookLater(RUN, {late: false});
+    expect(looked.ok && looked.value.events.at(-1)).toMatchObject({
+      kind: 'noted',
+      note: {what: 'no-look', failure: {reason: 'host-measured', hold: {by: 'os:anna'}}},
+    });
+  });
+
   it('is not made before it is due', async () => {
     const on = await stage({onProbe: never});
     const run = await closed(on);
