@@ -40,13 +40,13 @@ export function chargesKeptBy(
   table: ProcessTable,
   dead: readonly Charge[],
 ): readonly Charge[] {
-  const own = keptByItself(process, holding, snapshot, dead);
+  const own = keptByItself(process, holding, snapshot, table, dead);
   if (own.length === 0) return [];
   const holdings = new Map(snapshot.holdings.map((one) => [one.pid, one]));
   for (const parent of ancestors(process.pid, table)) {
     const theirs = holdings.get(parent.pid);
     // A ghost's own child keeps the same memory: both must end.
-    if (theirs !== undefined && holdsDevice(theirs) && keptByItself(parent, theirs, snapshot, dead).length === 0)
+    if (theirs !== undefined && holdsDevice(theirs) && keptByItself(parent, theirs, snapshot, table, dead).length === 0)
       return [];
   }
   return own;
@@ -56,6 +56,7 @@ function keptByItself(
   process: ProcessFacts,
   holding: Holding,
   snapshot: Snapshot,
+  table: ProcessTable,
   dead: readonly Charge[],
 ): readonly Charge[] {
   if (dead.length === 0 || !keepsContextFiles(holding)) return [];
@@ -68,7 +69,30 @@ function keptByItself(
   // the same files open, nvidia-uvm among them, and maps none: a monitor in somebody's script is no ghost.
   const isLeader = process.state === 'Z' && holding.threadOpens.length > 0;
   const whole = keepsContextOn(holding, process.threads, snapshot);
-  return dead.filter(({gpuUuid}) => whole.has(gpuUuid) && (mapped.has(gpuUuid) || (isLeader && opened.has(gpuUuid))));
+  return dead.filter(
+    ({gpuUuid, pid}) =>
+      whole.has(gpuUuid) &&
+      (mapped.has(gpuUuid) || (isLeader && opened.has(gpuUuid))) &&
+      !isOlder(process, table.get(pid)) &&
+      !mayBeOfLiving(process, gpuUuid, snapshot, table),
+  );
+}
+
+/** A child is no older than whom it was forked from. Of a dead one that is not reaped the kernel still knows the start. */
+function isOlder(process: ProcessFacts, other: ProcessFacts | undefined): boolean {
+  return other !== undefined && Number(process.startTicks) < Number(other.startTicks);
+}
+
+/**
+ * Whether somebody billed on that GPU, alive, in its session and no younger, may be the one that it was forked from: which
+ * context files belong to cannot be seen, and a child that was forked twice has no parent to tell.
+ */
+function mayBeOfLiving(process: ProcessFacts, gpuUuid: string, snapshot: Snapshot, table: ProcessTable): boolean {
+  return snapshot.charges.some((charge) => {
+    const other = charge.gpuUuid === gpuUuid ? table.get(charge.pid) : undefined;
+    if (other === undefined || isPlainZombie(other) || process.session === 0) return false;
+    return other.session === process.session && !isOlder(process, other);
+  });
 }
 
 /** As the driver names a PID that it cannot read: `[Not Found]`, `[No data]`, older `Unknown Error`. */

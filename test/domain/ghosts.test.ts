@@ -178,6 +178,27 @@ describe('what looks like an inheritor and is none', () => {
     expect(holderOf(aDiagnosis(look), 769).deadCharged).toEqual([768]);
   });
 
+  it('a child forked twice by a living job of its session may be that one’s, whatever else died on the GPU', () => {
+    const job = aProcess({pid: 740, uid: BO_UID, session: 740, processGroup: 740});
+    const look = (change: Partial<ProcessFacts>) =>
+      aSnapshot([billed(job, {0: 9_000}), holds(orphanedLoader(change), [0])], {
+        used: [13_623],
+        charges: [aDeadCharge(768, 0, 4_614)],
+      });
+    expect(targetPids(planFor(look({session: 740})))).toEqual([]);
+    // Of another session, or older than the job that was started again: it can only be the dead one's.
+    expect(targetPids(planFor(look({})))).toEqual([769]);
+    expect(targetPids(planFor(look({session: 740, startTicks: '7000'})))).toEqual([769]);
+  });
+
+  it('a process older than the dead one is no child of it', () => {
+    const zombie = aProcess({pid: 768, ppid: 50, ...PLAIN_ZOMBIE});
+    const look = (startTicks: string) =>
+      aSnapshot([zombie, holds(orphanedLoader({startTicks}), [0])], {used: [4_623], charges: [aCharge(768, 0, 4_614)]});
+    expect(holderOf(aDiagnosis(look('7679')), 769).findings).not.toContain('inheritor');
+    expect(holderOf(aDiagnosis(look('7680')), 769).findings).toContain('inheritor');
+  });
+
   it('the threads of a zombie leader show one table of files, which counts once', () => {
     const leaderWith = (count: number) => {
       const threadOpens = aHolding(816, [0]).opens.map((one) => ({...one, count: count * 3}));
