@@ -92,7 +92,7 @@ describe('settings of a lab host', () => {
       if ((await ssh.run(`command -v ${program}`)).code !== 0) return;
       const folder = `${lab.folder}/run/out of ${program}`;
       await ssh.run(
-        `mkdir -p '${folder}/deep'; head -c 1048576 /dev/zero >'${folder}/deep/a b.nsys-rep'; cd '${folder}'; echo 1 >'trace
+        `mkdir -p '${folder}/deep' '${folder}/dir.nsys-rep'; head -c 1048576 /dev/zero >'${folder}/deep/a b.nsys-rep'; cd '${folder}'; echo 1 >'trace
 1.json'; echo 1 >notes.json`,
       );
       const profiler = await lab.spawn(
