@@ -145,7 +145,11 @@ function isUser(process: ProcessFacts, user: string): boolean {
   return process.userName === user || (process.uid !== null && String(process.uid) === user);
 }
 
-/** What the requester may go for alone: proven ghosts, what an earlier look tied to the request, and their own processes. */
+/**
+ * What the requester may go for alone: proven ghosts, their own processes, and what an earlier look tied to the request,
+ * unless somebody else is known for it: a short literal may once have named what is above everybody's work.
+ */
 export function mayGoAlone(holder: HolderDiagnosis, belonging: Belonging, request: ReclaimRequest): boolean {
-  return isGhost(holder) || belonging.by === 'earlier-look' || isOwnedBy(holder.ownership, request.requester);
+  if (isGhost(holder) || isOwnedBy(holder.ownership, request.requester)) return true;
+  return belonging.by === 'earlier-look' && holder.ownership.person === null;
 }

@@ -74,6 +74,9 @@ describe('belonging to a named process', () => {
       belonging: {by: 'earlier-look', ancestorPid: 400, seenAtMs: 5},
       selfGo: true,
     });
+    // Known to be another person's: not for the requester alone.
+    const bos = planFor(now({uid: BO_UID}), {match: 'vllm'}, {earlier: [then]});
+    expect(targetOf(bos, 500).selfGo).toBe(false);
     expect(targetPids(planFor(now(), {match: 'vllm'}))).toEqual([]);
     expect(targetPids(planFor(now(), {match: 'sglang'}, {earlier: [then]}))).toEqual([]);
     expect(targetPids(planFor(now({startTicks: '1'}), {match: 'vllm'}, {earlier: [then]}))).toEqual([]);
