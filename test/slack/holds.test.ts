@@ -38,9 +38,11 @@ describe('/gpu profile', () => {
     expect(card.text).toMatch(/holds until <!date\^\d+/);
     expect(card.text).toContain(`/gpu profile stop ${id}`);
     expect(await ask(rig, '/gpu profile list')).toContain(id);
-    expect(await ask(rig, `/gpu profile stop ${id}`, slack.users.stranger)).toContain(
-      'they, or an approver, may end it',
+    expect(card.text).toContain(`by <@${slack.users.requester.id}>`);
+    expect(await ask(rig, `/gpu profile stop ${id}`, slack.users.stranger)).toMatch(
+      /held by <@U[A-Z0-9]+> \(profile c[0-9a-f]{5} [^]*they, or an approver, may end it/,
     );
+    expect(await ask(rig, `/gpu profile report ${id}`)).toContain(`"/gpu profile stop ${id}"`);
 
     said.probe = H200;
     said.powerW = 300;

@@ -9,7 +9,7 @@ import {ACTION, proposeValue} from '../ids.ts';
 import {button, label} from './buttons.ts';
 import {failureText} from './failure-text.ts';
 import {codeSections, context, type KnownBlock, type Message, messageOf, section} from './message.ts';
-import {dated, mentionOfId} from './people.ts';
+import {dated, mentionOfId, withMentions} from './people.ts';
 
 /** Leftovers with a button of their own; `diagnose` names the rest. */
 const MOST_BUTTONS = 12;
@@ -101,5 +101,6 @@ export function holdsMessage(all: readonly KeptCampaign[], nowMs: number, comman
 function holdLine(kept: KeptCampaign, nowMs: number): string {
   const times: string[] = [];
   const line = campaignLine(kept, nowMs, (atMs) => `@time${times.push(dated(atMs)) - 1}@`);
-  return mrkdwn(line, 400).replaceAll(/@time(\d)@/g, (mark, at) => times[Number(at)] ?? mark);
+  const people = [kept.campaign.by, ...(kept.ended === null ? [] : [kept.ended.by])];
+  return withMentions(mrkdwn(line, 400), people).replaceAll(/@time(\d)@/g, (mark, at) => times[Number(at)] ?? mark);
 }

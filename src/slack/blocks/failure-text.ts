@@ -24,5 +24,7 @@ function peopleIn(failure: Failure): readonly string[] {
     ...('person' in failure ? [failure.person] : []),
     ...('by' in failure ? [failure.by] : []),
     ...('approvers' in failure ? failure.approvers : []),
+    ...('hold' in failure ? [failure.hold.by] : []),
+    ...('holds' in failure ? failure.holds.map(({by}) => by) : []),
   ];
 }
