@@ -40,7 +40,7 @@ describe('/gpu profile', () => {
     expect(await ask(rig, '/gpu profile list')).toContain(id);
     expect(card.text).toContain(`by <@${slack.users.requester.id}>`);
     expect(await ask(rig, `/gpu profile stop ${id}`, slack.users.stranger)).toMatch(
-      /held by <@U[A-Z0-9]+> \(profile c[0-9a-f]{5} [^]*they, or an approver, may end it/,
+      /held by <@U[A-Z0-9]+> \(profile c[0-9a-f]{5} [\s\S]*they, or an approver, may end it/,
     );
     expect(await ask(rig, `/gpu profile report ${id}`)).toContain(`"/gpu profile stop ${id}"`);
 
