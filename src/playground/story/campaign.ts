@@ -29,6 +29,11 @@ const CHANGES = [
   {gpu: 4, change: '-lgc 900,900', back: '-rgc'},
 ] as const;
 
+/** A command for the stand-in, as root on the lab host. */
+export function smiOn(lab: Lab, command: string): Promise<CommandResult> {
+  return runInLab(lab, `PATH=${lab.hostsEntry().extraPath[0]}:$PATH ${command}`);
+}
+
 /** Each broken promise as a sentence. */
 export async function playCampaign({lab, bot, host, say, show}: CampaignStage): Promise<readonly string[]> {
   const broken: string[] = [];
@@ -40,8 +45,7 @@ export async function playCampaign({lab, bot, host, say, show}: CampaignStage): 
     show(`gpu-reclaim ${words.map((word) => (word.includes(' ') ? `"${word}"` : word)).join(' ')}`, answer);
     return answer;
   };
-  const smi = (command: string): Promise<CommandResult> =>
-    runInLab(lab, `PATH=${lab.hostsEntry().extraPath[0]}:$PATH ${command}`);
+  const smi = (command: string): Promise<CommandResult> => smiOn(lab, command);
   const uuid = (gpu: number): string => lab.gpus[gpu]?.uuid ?? '';
 
   const neighbour = await lab.spawn(bystander([{gpu: 7, MiB: 21_630}]));
