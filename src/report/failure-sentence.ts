@@ -12,9 +12,9 @@ export function failureSentence(failure: Failure): string {
     case 'transcript-unreadable':
       return `${safeLine(failure.path)} is no readable transcript (${safeLine(failure.detail)}); save one with "gpu-reclaim probe HOST".`;
     case 'verb-unknown':
-      return `"${safeLine(failure.verb, 40)}" is no command${nearest(failure.nearest)}; "gpu-reclaim help" lists them.`;
+      return `"${safeLine(failure.verb, 40)}" is no command${wayOut(failure.nearest, '"gpu-reclaim help" lists them.')}`;
     case 'host-unknown':
-      return `"${safeLine(failure.host, 60)}" is not in the hosts file${nearest(failure.nearest)}; "gpu-reclaim hosts" lists the names.`;
+      return `"${safeLine(failure.host, 60)}" is not in the hosts file${wayOut(failure.nearest, '"gpu-reclaim hosts" lists the names.')}`;
     case 'host-is-address':
       return `"${safeLine(failure.host, 60)}" is an address; only names from the hosts file are accepted${among(failure.known)}.`;
     case 'host-missing':
@@ -22,9 +22,11 @@ export function failureSentence(failure: Failure): string {
     case 'one-host-only':
       return `One host a run, but ${failure.hosts.length} were named (${safeLine(failure.hosts.join(', '), 80)}); ask for each by itself.`;
     case 'argument-bad':
-      return `${failure.argument}=${safeLine(failure.value, 40)} does not read; expected ${failure.expected}.`;
+      return failure.value === ''
+        ? `${failure.argument}= is missing: ${failure.expected}.`
+        : `${failure.argument}=${safeLine(failure.value, 40)} does not read; expected ${failure.expected}.`;
     case 'argument-unknown':
-      return `"${safeLine(failure.argument, 40)}" is no argument here${nearest(failure.nearest)}.`;
+      return `"${safeLine(failure.argument, 40)}" is no argument here${wayOut(failure.nearest)}`;
     case 'gpu-absent':
       return `${failure.host} has no GPU ${safeLine(failure.asked, 20)}; it has ${failure.present.length === 0 ? 'none' : ranges(failure.present)}.`;
     case 'config-bad':
@@ -38,7 +40,7 @@ export function failureSentence(failure: Failure): string {
     case 'schedule-unreadable':
       return `"${safeLine(failure.phrase, 80)}" does not read as a time: ${safeLine(failure.problem, 120)}; ${failure.wayOut}.`;
     case 'schedule-unknown':
-      return `No schedule is called "${safeLine(failure.given, 40)}"${nearest(failure.nearest)}; "gpu-reclaim schedules" lists them.`;
+      return `No schedule is called "${safeLine(failure.given, 40)}"${wayOut(failure.nearest, '"gpu-reclaim schedules" lists them.')}`;
     case 'schedule-in-file':
       return `The schedule ${safeLine(failure.name, 60)} stands in the policy file; take it out there, and start the bot again.`;
     case 'too-many-schedules':
@@ -46,7 +48,7 @@ export function failureSentence(failure: Failure): string {
     case 'process-absent':
       return `${failure.host} has no process ${failure.pid} now, so there is no exit to wait for; ask for a report at once instead.`;
     case 'campaign-unknown':
-      return `No campaign or hold is called "${safeLine(failure.given, 40)}"${nearest(failure.nearest)}; "gpu-reclaim profile list" lists them.`;
+      return `No campaign or hold is called "${safeLine(failure.given, 40)}"${wayOut(failure.nearest, '"gpu-reclaim profile list" lists them.')}`;
     case 'gpus-held':
     case 'held-already':
     case 'host-measured':
@@ -100,7 +102,7 @@ export function failureSentence(failure: Failure): string {
     case 'no-terminal':
       return `A go needs a terminal to be typed in; without one, confirm this very plan with --confirm ${failure.confirm}`;
     case 'run-unknown':
-      return `No run starts with "${safeLine(failure.given, 24)}"${nearest(failure.nearest)}; "gpu-reclaim runs" lists them.`;
+      return `No run starts with "${safeLine(failure.given, 24)}"${wayOut(failure.nearest, '"gpu-reclaim runs" lists them.')}`;
     case 'run-ended':
       return `Run ${short(failure.runId)} is over (${safeLine(failure.outcome)}); nothing was sent for this.`;
     case 'nothing-pending':
@@ -122,8 +124,11 @@ function short(id: string): string {
   return id.slice(0, 6);
 }
 
-function nearest(names: readonly string[]): string {
-  return names.length === 0 ? '' : `; did you mean ${names.map((name) => `"${safeLine(name, 60)}"`).join(' or ')}?`;
+/** The end of a sentence that named something unknown: what may have been meant, and what lists all there is. */
+function wayOut(nearest: readonly string[], rest = ''): string {
+  if (nearest.length === 0) return rest === '' ? '.' : `; ${rest}`;
+  const names = nearest.map((name) => `"${safeLine(name, 60)}"`).join(' or ');
+  return `; did you mean ${names}?${rest === '' ? '' : ` ${rest}`}`;
 }
 
 function among(names: readonly string[]): string {
