@@ -213,7 +213,7 @@ export class Ladder {
       case 'other-machine':
       case 'late':
       case 'denied-by-host':
-        for (const any of this.#known.values()) any.excluded = true;
+        this.#excludeAll();
         break;
       case 'changed':
       case 'refused-by-owner':
@@ -251,7 +251,7 @@ export class Ladder {
       case 'other-machine':
       case 'late':
       case 'denied-by-host':
-        for (const any of this.#known.values()) any.excluded = true;
+        this.#excludeAll();
         break;
       case 'not-holding':
       case 'unreadable':
@@ -260,6 +260,10 @@ export class Ladder {
         one.excluded = true;
         break;
     }
+  }
+
+  #excludeAll(): void {
+    for (const one of this.#known.values()) one.excluded = true;
   }
 
   #see(pid: number, observation: Observation): void {

@@ -10,7 +10,8 @@ import type {MachineIdentity, ProcessIdentity} from '../domain/process.ts';
 import type {ReclaimRequest} from '../domain/request.ts';
 import type {Drift, RunEvent, RunPhase, StoppedOwner} from '../domain/run.ts';
 import type {Snapshot} from '../domain/snapshot.ts';
-import {type GrowingFile, NOTHING_WRITTEN, type Unread} from '../domain/writing.ts';
+import type {GrowingFile, Unread} from '../domain/writing.ts';
+import {completeEvent, completeSnapshot} from './older-events.ts';
 
 /** Version of the JSON below; it grows when a reader of the old one would misread the new one. */
 export const EVENT_FORMAT = 1;
@@ -31,47 +32,13 @@ export function decodeEvent(
   const value = parseJson(body);
   const problem = problemOf(value);
   if (problem !== null) return {ok: false, problem};
-  const event = value as RunEvent;
-  if (event.kind === 'planned') return {ok: true, event: {...event, plan: completePlan(event.plan)}};
-  return {ok: true, event: 'snapshot' in event && event.snapshot !== null ? withSnapshot(event) : event};
+  return {ok: true, event: completeEvent(value as RunEvent)};
 }
 
 /** A kept snapshot, by its outer shape; null if it is none. */
 export function decodeSnapshot(body: string): Snapshot | null {
   const found = snapshot.safeParse(parseJson(body));
-  return found.success ? complete(found.data) : null;
-}
-
-/** Looks that were kept before there were deeper ones lack what only those fill in. */
-function complete(kept: Snapshot): Snapshot {
-  const holdings = kept.holdings.map((holding) => ({
-    ...holding,
-    numbered: holding.numbered ?? [],
-    queued: holding.queued ?? 0,
-  }));
-  return {...kept, holdings, deep: kept.deep ?? null};
-}
-
-/** Plans that were kept before targets had families, those who stay their evidence, all of them owners, files a look, and owners a stop. */
-function completePlan(kept: Plan): Plan {
-  return {
-    ...kept,
-    targets: kept.targets.map((target) => ({
-      ...target,
-      family: target.family ?? {framework: null, rootPid: target.identity.pid},
-      owners: target.owners ?? [],
-    })),
-    stops: kept.stops ?? [],
-    noStops: kept.noStops ?? [],
-    owned: kept.owned ?? null,
-    writing: kept.writing ?? NOTHING_WRITTEN,
-    longestGraceMs: kept.longestGraceMs ?? kept.graceMs,
-    kept: kept.kept.map((one) => ({...one, evidence: one.evidence ?? [], owners: one.owners ?? []})),
-  };
-}
-
-function withSnapshot<E extends RunEvent & {readonly snapshot: Snapshot | null}>(event: E): E {
-  return event.snapshot === null ? event : {...event, snapshot: complete(event.snapshot)};
+  return found.success ? completeSnapshot(found.data) : null;
 }
 
 /** The phase, or null for a word that this program doesn't know. */

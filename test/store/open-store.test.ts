@@ -8,7 +8,7 @@ import {MIGRATIONS} from '../../src/store/schema.ts';
 import {load} from '../../src/store/sqlite-library.ts';
 import {StoreError} from '../../src/store/store-error.ts';
 import {opened, storePath} from './fresh-store.ts';
-import {awaitingGo, noted, openRun, RUN} from './sample.ts';
+import {awaitingGo, noted, openRun, planned, RUN} from './sample.ts';
 
 /** What another program, or a damaged disk, may have done to the file. */
 async function alter(path: string, ...statements: readonly string[]): Promise<void> {
@@ -130,6 +130,34 @@ describe('an event', () => {
     {kind: 'closed', atMs: 1, outcome: {word: 'denied', gpus: [], survivors: [], because: null, freedAfterMs: null}},
   ])('$kind survives the way to JSON and back', (event) => {
     expect(decodeEvent(EVENT_FORMAT, encodeEvent(event))).toEqual({ok: true, event});
+  });
+
+  it('of a version before the deeper look is whole when it is read: who had to hold a device still has to', () => {
+    const {kind, plan, ...rest} = planned('d1') as Extract<RunEvent, {kind: 'planned'}>;
+    const {stops, noStops, owned, writing, longestGraceMs, ...before} = plan;
+    const target = (pid: number, holdsDevice: boolean) => ({
+      identity: {pid, startTicks: '9', uid: 0, executable: '1:2'},
+      holdsDevice,
+    });
+    const old = {kind, ...rest, plan: {...before, targets: [target(400, false), target(500, true)]}};
+    const read = decodeEvent(EVENT_FORMAT, JSON.stringify(old));
+    expect(read).toMatchObject({
+      ok: true,
+      event: {
+        plan: {
+          targets: [
+            {heldBy: 'nothing', owners: [], family: {framework: null, rootPid: 400}},
+            {heldBy: 'paths', owners: [], family: {framework: null, rootPid: 500}},
+          ],
+          longestGraceMs: plan.graceMs,
+          stops: [],
+          noStops,
+          owned,
+          writing,
+        },
+      },
+    });
+    expect([stops, longestGraceMs]).toEqual([[], 600_000]);
   });
 
   it('keeps fields that this program does not know', () => {
