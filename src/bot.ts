@@ -16,14 +16,8 @@ import {nextTimes} from './schedule/next-times.ts';
 import {makeReportTimes, type ReportTimes} from './schedule/report-times.ts';
 import {makeSlackBot, type SlackBot} from './slack/bot.ts';
 import {serveHealth} from './slack/health.ts';
-import {deepScript} from './ssh/deep-script.ts';
-import {ownedScript} from './ssh/owned-script.ts';
-import {ownersScript} from './ssh/owners-script.ts';
-import {probeScript} from './ssh/probe-script.ts';
 import {makeRemoteHosts} from './ssh/remote-host.ts';
-import {settingsScript} from './ssh/settings-script.ts';
-import {signalScript} from './ssh/signal-script.ts';
-import {writesScript} from './ssh/writes-script.ts';
+import {REMOTE_SCRIPTS} from './ssh/remote-scripts.ts';
 import {takeInstanceLock} from './store/instance-lock.ts';
 import {isOwnerAlive, ownLeaseOwner} from './store/lease-owner.ts';
 import {openStore} from './store/open-store.ts';
@@ -81,15 +75,7 @@ async function work(config: Config, slack: SlackSettings, store: RunStore, logge
   const remote = makeRemoteHosts({
     access: new Map([...config.hosts].map(([name, entry]) => [name, entry.access])),
     newNonce: () => randomBytes(16).toString('hex'),
-    scripts: {
-      probe: probeScript,
-      deep: deepScript,
-      writes: writesScript,
-      owners: ownersScript,
-      owned: ownedScript,
-      settings: settingsScript,
-      signal: signalScript,
-    },
+    scripts: REMOTE_SCRIPTS,
     parseSignalLine,
     clock,
   });

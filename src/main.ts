@@ -24,14 +24,8 @@ import {makeEngine} from './engine/engine.ts';
 import {makeLogger} from './log.ts';
 import {failureSentence} from './report/failure-sentence.ts';
 import {nextTimes} from './schedule/next-times.ts';
-import {deepScript} from './ssh/deep-script.ts';
-import {ownedScript} from './ssh/owned-script.ts';
-import {ownersScript} from './ssh/owners-script.ts';
-import {probeScript} from './ssh/probe-script.ts';
 import {makeRemoteHosts} from './ssh/remote-host.ts';
-import {settingsScript} from './ssh/settings-script.ts';
-import {signalScript} from './ssh/signal-script.ts';
-import {writesScript} from './ssh/writes-script.ts';
+import {REMOTE_SCRIPTS} from './ssh/remote-scripts.ts';
 import {isOwnerAlive, ownLeaseOwner} from './store/lease-owner.ts';
 import {openStore} from './store/open-store.ts';
 import {systemClock} from './system-clock.ts';
@@ -85,15 +79,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const remote = makeRemoteHosts({
     access: new Map([...hosts].map(([name, entry]) => [name, entry.access])),
     newNonce: () => randomBytes(16).toString('hex'),
-    scripts: {
-      probe: probeScript,
-      deep: deepScript,
-      writes: writesScript,
-      owners: ownersScript,
-      owned: ownedScript,
-      settings: settingsScript,
-      signal: signalScript,
-    },
+    scripts: REMOTE_SCRIPTS,
     parseSignalLine,
     clock,
   });
