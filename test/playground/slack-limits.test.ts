@@ -73,14 +73,14 @@ describe('a view', () => {
     ['private_metadata', 3000, (size) => ({private_metadata: x(size)}), '/view/private_metadata'],
     ['callback_id', 255, (size) => ({callback_id: x(size)}), '/view/callback_id'],
   ])('takes %s up to %i', (_what, most, more, at) => {
-    expect(checkView(view(more(most)))).toEqual([]);
-    expect(checkView(view(more(most + 1))).join()).toContain(at);
+    expect(checkView(view(more(most)), 'modal')).toEqual([]);
+    expect(checkView(view(more(most + 1)), 'modal').join()).toContain(at);
   });
 
   it('with an input needs a submit', () => {
     const input = {type: 'input', label: plain('l'), element: {type: 'plain_text_input', action_id: 'a'}};
-    expect(checkView(view({blocks: [input]})).join()).toContain('/view/submit');
-    expect(checkView(view({blocks: [input], submit: plain('ok')}))).toEqual([]);
+    expect(checkView(view({blocks: [input]}), 'modal').join()).toContain('/view/submit');
+    expect(checkView(view({blocks: [input], submit: plain('ok')}), 'modal')).toEqual([]);
   });
 });
 

@@ -1,10 +1,11 @@
 /** The page's own routes: three kinds of file, one stream of news, and what the person in front of it does. */
 import {readFileSync} from 'node:fs';
 import type {IncomingMessage, ServerResponse} from 'node:http';
-import type {Named, SlackPerson, Workspace} from '../slack/cast.ts';
+import {dmOf, type Named, type SlackPerson, type Workspace} from '../slack/cast.ts';
 import {isObject, type Json} from '../slack/check-elements.ts';
 import type {Ephemerals} from '../slack/ephemerals.ts';
 import type {Answers} from '../slack/form.ts';
+import type {Homes} from '../slack/homes.ts';
 import {answerJson, bodyOf} from '../slack/http.ts';
 import type {Newsroom, SlackMessage} from '../slack/news.ts';
 import type {Done, People} from '../slack/people.ts';
@@ -36,6 +37,7 @@ export function openPage(deps: {
   readonly news: Newsroom;
   readonly ephemerals: Ephemerals;
   readonly screens: Screens;
+  readonly homes: Homes;
   readonly messages: (channel: Named) => Promise<readonly SlackMessage[]>;
   readonly thread: (ts: string, channel: Named) => Promise<readonly SlackMessage[]>;
   readonly host: () => string;
@@ -85,6 +87,13 @@ export function openPage(deps: {
     const channels = await Promise.all(
       Object.values(workspace.channels).map(async (channel) => ({...channel, messages: await everythingIn(channel)})),
     );
+    const dms = await Promise.all(
+      Object.values(workspace.users).map(async (person) => ({
+        user: person.id,
+        ...dmOf(person),
+        messages: await everythingIn(dmOf(person)),
+      })),
+    );
     stopMissing();
     write(response, 'snapshot', {
       team: workspace.team,
@@ -92,7 +101,9 @@ export function openPage(deps: {
       users: Object.values(workspace.users),
       groups: workspace.groups,
       channels,
+      dms,
       ephemerals: deps.ephemerals.all(),
+      homes: Object.values(workspace.users).map(({id}) => ({user: id, view: deps.homes.of(id)})),
       views: Object.values(workspace.users).map(({id}) => ({user: id, view: deps.screens.top(id)})),
       hosts: hosts?.latest() ?? null,
       watchesHosts: hosts !== null,
@@ -128,7 +139,8 @@ export function openPage(deps: {
     const asked: unknown = JSON.parse((await bodyOf(request)).toString());
     if (!isObject(asked)) return answerJson(response, 400, {error: 'Not an object.'});
     const person = Object.values(workspace.users).find(({id}) => id === asked['user']);
-    const channel = Object.values(workspace.channels).find(({id}) => id === asked['channel']);
+    const places = [...Object.values(workspace.channels), ...(person === undefined ? [] : [dmOf(person)])];
+    const channel = places.find(({id}) => id === asked['channel']);
     if (person === undefined || channel === undefined) return answerJson(response, 400, {error: 'Nobody, or nowhere.'});
     try {
       const done = await doIt(path, person, channel, asked);
@@ -147,6 +159,8 @@ export function openPage(deps: {
           channel,
           ...(typeof asked['thread'] === 'string' ? {threadTs: asked['thread']} : {}),
         });
+      case '/home':
+        return people.openHome(person);
       case '/click':
         return people.click(person, channel, text('where'), text('actionId'), {
           blockId: text('blockId'),

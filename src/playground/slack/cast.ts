@@ -21,6 +21,8 @@ export interface Workspace {
   };
   readonly channels: {readonly [name: string]: Named};
   readonly groups: readonly SlackGroup[];
+  readonly tabs: Tabs;
+  readonly events: readonly string[];
   /** What every profile gives as its time zone. */
   readonly zone: string;
   readonly botToken: string;
@@ -35,6 +37,15 @@ export interface SlackGroup extends Named {
 /** What a bot of this kind is granted by its manifest, unless told otherwise. */
 export const DEFAULT_SCOPES = ['commands', 'chat:write', 'app_mentions:read', 'users:read', 'usergroups:read'] as const;
 
+/** What a bot of this kind subscribes to by its manifest, unless told otherwise. */
+export const DEFAULT_EVENTS = ['app_home_opened', 'app_mention', 'message.im'] as const;
+
+/** `features.app_home` of a manifest. On a read-only Messages tab nobody can write to the app. */
+export interface Tabs {
+  readonly home: 'on' | 'off';
+  readonly messages: 'on' | 'read-only' | 'off';
+}
+
 export interface WorkspaceOptions {
   /** More people, beside the requester (anna), the approver (carla) and the stranger (dave): role -> name. */
   readonly users?: Readonly<Record<string, string>>;
@@ -42,6 +53,10 @@ export interface WorkspaceOptions {
   readonly channels?: readonly string[];
   /** Group name -> roles of its members. */
   readonly groups?: Readonly<Record<string, readonly string[]>>;
+  /** The app's tabs, as its manifest has them: all on, unless told otherwise. */
+  readonly tabs?: Tabs;
+  /** Events that the app is subscribed to; others are not sent. */
+  readonly events?: readonly string[];
   /** Time zone of everybody: Europe/Berlin. */
   readonly zone?: string;
 }
@@ -71,10 +86,22 @@ export function workspaceOf(options: WorkspaceOptions): Workspace {
       name,
       users: roles.map((role) => person(role).id),
     })),
+    tabs: options.tabs ?? {home: 'on', messages: 'on'},
+    events: options.events ?? DEFAULT_EVENTS,
     zone: options.zone ?? 'Europe/Berlin',
     botToken: 'xoxb-local-bot',
     appToken: 'xapp-local-app',
   };
+}
+
+/** The conversation of one person with the bot, on the app's Messages tab. */
+export function dmOf(person: SlackPerson): Named {
+  return {id: `D0${idPart(person.role)}`, name: 'directmessage'};
+}
+
+/** Whose conversation with the bot this is; null for a channel. */
+export function personOfDm(workspace: Pick<Workspace, 'users'>, channel: string): SlackPerson | null {
+  return Object.values(workspace.users).find((person) => dmOf(person).id === channel) ?? null;
 }
 
 /** The token with which a person's own words are written into emulate. */

@@ -51,18 +51,19 @@ export function checkBlocks(blocks: unknown, surface: 'message' | 'view', at = '
   return found;
 }
 
-export function checkView(view: unknown): readonly string[] {
+export function checkView(view: unknown, type: 'modal' | 'home'): readonly string[] {
   if (!isObject(view)) return ['must be an object [json-pointer:/view]'];
+  if (view['type'] !== type) return [`must be "${type}" [json-pointer:/view/type]`];
   const found = [...checkBlocks(view['blocks'], 'view', '/view/blocks')];
   for (const key of ['title', 'submit', 'close']) {
-    if (view[key] !== undefined || (key === 'title' && view['type'] === 'modal'))
+    if (view[key] !== undefined || (key === 'title' && type === 'modal'))
       found.push(...checkTextObject(view[key], {most: 24, at: `/view/${key}`, plain: true}));
   }
   found.push(...optionalText(view['private_metadata'], {most: 3000, least: 0, at: '/view/private_metadata'}));
   found.push(...optionalText(view['callback_id'], {most: 255, least: 0, at: '/view/callback_id'}));
   const hasInput =
     Array.isArray(view['blocks']) && view['blocks'].some((one) => isObject(one) && one['type'] === 'input');
-  if (hasInput && view['submit'] === undefined)
+  if (type === 'modal' && hasInput && view['submit'] === undefined)
     found.push('missing required field: submit [json-pointer:/view/submit]');
   return found;
 }

@@ -9,6 +9,7 @@ import {type HostState, openPage} from '../page/serve.ts';
 import type {ConfirmText} from './blocks.ts';
 import {
   DEFAULT_SCOPES,
+  dmOf,
   type Named,
   type SlackPerson,
   type Workspace,
@@ -20,6 +21,7 @@ import {openEphemerals} from './ephemerals.ts';
 import {type Fault, openFaults} from './faults.ts';
 import type {Answers} from './form.ts';
 import {openFront} from './front.ts';
+import {openHomes} from './homes.ts';
 import {answerJson} from './http.ts';
 import {type Ephemeral, type Newsroom, openNewsroom, type SlackMessage} from './news.ts';
 import {type ClickOptions, type Done, gather} from './people.ts';
@@ -83,6 +85,15 @@ export interface LocalSlack extends Omit<Workspace, 'groups' | 'channels'> {
   closeView(user: SlackPerson): Promise<Done>;
   viewOf(user: SlackPerson): ViewOutput | null;
 
+  /** Looks at the app's Home tab: the bot is told, with what it published before. */
+  openHome(user: SlackPerson, options?: {readonly teamId?: string}): Promise<Done>;
+  /** The last that was published for this person. */
+  homeOf(user: SlackPerson): ViewOutput | null;
+  nextHome(user: SlackPerson, fits?: (view: ViewOutput) => boolean, wait?: Wait): Promise<ViewOutput>;
+  /** Their conversation with the bot, good wherever a channel is asked for. */
+  dm(user: SlackPerson): Named;
+  nextDm(user: SlackPerson, fits?: (message: SlackMessage) => boolean, wait?: Wait): Promise<SlackMessage>;
+
   /** Channel messages without replies, oldest first. */
   messages(channel?: Named): Promise<readonly SlackMessage[]>;
   /** A root and its replies, oldest first. */
@@ -125,11 +136,12 @@ export async function startLocalSlack(options: LocalSlackOptions = {}): Promise<
   const faults = openFaults();
   const calls: ApiCall[] = [];
   const ephemerals = openEphemerals(news);
+  const homes = openHomes(news);
   const screens = openScreens(keeper, workspace.botToken, news);
   const sockets = openSockets(faults, {ackMs: options.ackMs ?? 3000, pingMs: options.pingMs ?? 5000});
   let host = '';
   const base = (): string => `http://${host}`;
-  const api = openWebApi({workspace, scopes, keeper, news, ephemerals, screens, sockets, host: () => host});
+  const api = openWebApi({workspace, scopes, keeper, news, ephemerals, screens, homes, sockets, host: () => host});
   const responses = openResponseUrls({ephemerals, api, base, now: Date.now});
   const people = gather({
     workspace,
@@ -139,6 +151,7 @@ export async function startLocalSlack(options: LocalSlackOptions = {}): Promise<
     news,
     ephemerals,
     screens,
+    homes,
     sockets,
     responses,
   });
@@ -162,6 +175,7 @@ export async function startLocalSlack(options: LocalSlackOptions = {}): Promise<
     news,
     ephemerals,
     screens,
+    homes,
     messages,
     thread,
     host: () => host,
@@ -205,6 +219,27 @@ export async function startLocalSlack(options: LocalSlackOptions = {}): Promise<
     submitView: (user, answers, how = {}) => people.submit(user, answers, how),
     closeView: (user) => people.closeView(user),
     viewOf: (user) => screens.top(user.id),
+    openHome: (user, how = {}) => people.openHome(user, how.teamId),
+    homeOf: (user) => homes.of(user.id),
+    nextHome: async (user, fits = () => true, wait = {}) =>
+      (
+        await news.next(
+          ['home'],
+          (one) => one.user === user.id && fits(one.view),
+          `home of ${user.name}`,
+          wait.withinMs,
+        )
+      ).view,
+    dm: dmOf,
+    nextDm: async (user, fits = () => true, wait = {}) =>
+      (
+        await news.next(
+          ['dm'],
+          (one) => one.user === user.id && fits(one.message),
+          `message to ${user.name}`,
+          wait.withinMs,
+        )
+      ).message,
     messages,
     thread,
     ephemerals: (user) => ephemerals.of(user.id),

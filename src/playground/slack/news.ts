@@ -33,6 +33,10 @@ export type News =
   | Told<'said', SlackMessage>
   | Told<'ephemeral', Ephemeral>
   | Told<'ephemeral-changed', Ephemeral>
+  /** The bot's words to one person, in their own conversation with it. */
+  | (Told<'dm', SlackMessage> & {readonly user: string})
+  /** What the app shows on somebody's Home tab by now. */
+  | {readonly kind: 'home'; readonly user: string; readonly view: ViewOutput}
   | {readonly kind: 'deleted'; readonly channel: string; readonly ts: string}
   | {
       readonly kind: 'view';

@@ -109,10 +109,56 @@ export function viewClosed(act: Act, view: ViewOutput, isCleared: boolean): View
   return {...common(act), type: 'view_closed', user: userOf(act), view, is_cleared: isCleared};
 }
 
-export function appMention(
+type Said = Pick<SlackMessage, 'ts' | 'text' | 'channel' | 'thread_ts'>;
+
+export function appMention(act: Act, message: Said): EnvelopedEvent<types.AppMentionEvent> {
+  return enveloped(act, {
+    type: 'app_mention',
+    user: act.person.id,
+    username: act.person.name,
+    text: message.text,
+    ts: message.ts,
+    event_ts: message.ts,
+    channel: message.channel,
+    ...(message.thread_ts === undefined ? {} : {thread_ts: message.thread_ts}),
+  });
+}
+
+/** Somebody's own words to the app, on its Messages tab. */
+export function directMessage(act: Act, message: Said): EnvelopedEvent<types.GenericMessageEvent> {
+  return enveloped(act, {
+    type: 'message',
+    subtype: undefined,
+    user: act.person.id,
+    team: act.teamId,
+    text: message.text,
+    ts: message.ts,
+    event_ts: message.ts,
+    channel: message.channel,
+    channel_type: 'im',
+    ...(message.thread_ts === undefined ? {} : {thread_ts: message.thread_ts}),
+  });
+}
+
+/** `view`: what was published for this person before, if anything. */
+export function appHomeOpened(
   act: Act,
-  message: Pick<SlackMessage, 'ts' | 'text' | 'channel' | 'thread_ts'>,
-): EnvelopedEvent<types.AppMentionEvent> {
+  opened: {readonly channel: string; readonly view: ViewOutput | null},
+): EnvelopedEvent<types.AppHomeOpenedEvent> {
+  const event: types.AppHomeOpenedEvent = {
+    type: 'app_home_opened',
+    user: act.person.id,
+    channel: opened.channel,
+    tab: 'home',
+    event_ts: stamp(),
+  };
+  if (opened.view === null) return enveloped(act, event);
+  // Bolt's type has the view as it is published; Slack hands it over with its id and hash.
+  const whole: Json = {...event, view: opened.view};
+  return enveloped(act, whole as unknown as types.AppHomeOpenedEvent);
+}
+
+function enveloped<E>(act: Act, event: E): EnvelopedEvent<E> {
   const {workspace} = act;
   return {
     token: TOKEN,
@@ -131,16 +177,7 @@ export function appMention(
         is_enterprise_install: false,
       },
     ],
-    event: {
-      type: 'app_mention',
-      user: act.person.id,
-      username: act.person.name,
-      text: message.text,
-      ts: message.ts,
-      event_ts: message.ts,
-      channel: message.channel,
-      ...(message.thread_ts === undefined ? {} : {thread_ts: message.thread_ts}),
-    },
+    event,
   };
 }
 

@@ -1,14 +1,17 @@
 /** What people do: type, click, fill in a modal. Each act is sent to the bot as Slack sends it, and its failure is shown. */
 import type {ViewOutput} from '@slack/bolt';
 import {type ConfirmText, confirmOf, elementsOf, type Placed} from './blocks.ts';
-import {type Named, type SlackPerson, tokenOf, type Workspace} from './cast.ts';
+import {dmOf, type Named, personOfDm, type SlackPerson, tokenOf, type Workspace} from './cast.ts';
 import {isObject, type Json} from './check-elements.ts';
 import type {Ephemerals} from './ephemerals.ts';
 import {type Answers, chosenIn, fillIn, missingIn} from './form.ts';
+import type {Homes} from './homes.ts';
 import type {Newsroom, SlackMessage} from './news.ts';
 import {
   type Act,
+  appHomeOpened,
   appMention,
+  directMessage,
   elementAction,
   messageAction,
   slashCommand,
@@ -51,7 +54,7 @@ export interface People {
     text: string,
     options: {readonly channel: Named; readonly threadTs?: string; readonly teamId?: string},
   ): Promise<Done>;
-  /** `where` is the ts of a message or the id of an open view. */
+  /** `where` is the ts of a message, or the id of an open view or of the person's Home tab. */
   click(person: SlackPerson, channel: Named, where: string, actionId: string, options: ClickOptions): Promise<Done>;
   confirmOf(channel: Named, where: string, actionId: string): Promise<ConfirmText | null>;
   submit(
@@ -60,6 +63,8 @@ export interface People {
     options: {readonly view?: ViewOutput; readonly teamId?: string},
   ): Promise<Done>;
   closeView(person: SlackPerson): Promise<Done>;
+  /** Looks at the app's Home tab. `teamId`: as a person of another workspace. */
+  openHome(person: SlackPerson, teamId?: string): Promise<Done>;
 }
 
 export function gather(deps: {
@@ -70,10 +75,11 @@ export function gather(deps: {
   readonly news: Newsroom;
   readonly ephemerals: Ephemerals;
   readonly screens: Screens;
+  readonly homes: Homes;
   readonly sockets: Sockets;
   readonly responses: ResponseUrls;
 }): People {
-  const {workspace, keeper, api, news, ephemerals, screens, sockets, responses} = deps;
+  const {workspace, keeper, api, news, ephemerals, screens, homes, sockets, responses} = deps;
 
   const act = async (person: SlackPerson, teamId?: string, viewId?: string): Promise<Act> => ({
     workspace,
@@ -139,6 +145,9 @@ export function gather(deps: {
         await tellOnly(person, channel, `${text.split(/\s/)[0]} is not supported in threads. Sorry!`);
         return {outcome: 'not-sent', why: 'commands do not work in threads'};
       }
+      const isDm = personOfDm(workspace, channel.id) !== null;
+      if (isDm && workspace.tabs.messages !== 'on')
+        return {outcome: 'not-sent', why: 'Sending messages to this app has been turned off.'};
       const thread = threadTs === undefined ? {} : {thread_ts: threadTs};
       const answer = await keeper.call(
         'chat.postMessage',
@@ -148,12 +157,19 @@ export function gather(deps: {
       if (!answer.ok || !isObject(answer['message'])) throw new Error(`Internal error: not posted: ${answer.error}`);
       const message = api.marked(channel.id, answer['message']);
       news.tell({kind: 'said', message});
-      if (!message.text.includes(`<@${workspace.bot.userId}`)) return {outcome: 'posted', ts: message.ts};
-      return sockets.deliver('events_api', appMention(await act(person, teamId), message));
+      const wants = (event: string): boolean => workspace.events.includes(event);
+      // In their own conversation a mention is only a word.
+      if (isDm && wants('message.im'))
+        return sockets.deliver('events_api', directMessage(await act(person, teamId), message));
+      if (!isDm && wants('app_mention') && message.text.includes(`<@${workspace.bot.userId}`))
+        return sockets.deliver('events_api', appMention(await act(person, teamId), message));
+      return {outcome: 'posted', ts: message.ts};
     },
 
     click: async (person, channel, where, actionId, options) => {
-      const view = where.startsWith('V') ? (screens.top(person.id) ?? null) : null;
+      const home = homes.of(person.id);
+      const isHome = home !== null && home.id === where;
+      const view = isHome ? home : where.startsWith('V') ? screens.top(person.id) : null;
       const message = view === null ? (options.card ?? (await messageAt(channel, where))) : null;
       if (view === null && message === null) throw new Error(`There is no message ${where}`);
       const placed = elementIn(view?.blocks ?? message?.blocks, actionId, options.blockId);
@@ -161,7 +177,7 @@ export function gather(deps: {
         return {outcome: 'not-sent', why: 'the dialog was denied'};
       const chosen = options.choice === undefined ? [] : chosenIn(placed.element, options.choice);
       const action = elementAction(placed.element, placed.blockId, chosen);
-      const doing = await act(person, options.teamId, view?.id);
+      const doing = await act(person, options.teamId, isHome ? undefined : view?.id);
       if (view !== null) {
         const filled: ViewOutput = {...view, state: {values: fillIn(view, options.answers ?? {})}};
         return sockets.deliver('interactive', viewAction(doing, action, filled));
@@ -201,6 +217,14 @@ export function gather(deps: {
       }
       await followAnswer({api, screens}, person.id, view, done.response);
       return done;
+    },
+
+    openHome: async (person, teamId) => {
+      if (workspace.tabs.home === 'off') return {outcome: 'not-sent', why: 'the app has no Home tab'};
+      if (!workspace.events.includes('app_home_opened'))
+        return {outcome: 'not-sent', why: 'the app did not ask to be told'};
+      const opened = {channel: dmOf(person).id, view: homes.of(person.id)};
+      return sockets.deliver('events_api', appHomeOpened(await act(person, teamId), opened));
     },
 
     closeView: async (person) => {

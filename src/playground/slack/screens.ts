@@ -72,7 +72,7 @@ export function openScreens(keeper: Pick<StateKeeper, 'call'>, botToken: string,
 }
 
 /** emulate's view has every field of Bolt's; only the ids of blocks are still to be dealt out. */
-function viewOf(view: Json): ViewOutput {
+export function viewOf(view: Json): ViewOutput {
   const whole: Json = {...view, blocks: withIds(view['blocks'])};
   return whole as unknown as ViewOutput;
 }

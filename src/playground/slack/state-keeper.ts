@@ -4,7 +4,7 @@
  * digits, the same in JSON and in a form.
  */
 import {createEmulator} from 'emulate';
-import {tokenOf, type Workspace} from './cast.ts';
+import {dmOf, personOfDm, tokenOf, type Workspace} from './cast.ts';
 
 export type Answer = Readonly<Record<string, unknown>> & {readonly ok: boolean; readonly error?: string};
 
@@ -79,7 +79,13 @@ export async function startStateKeeper(workspace: Workspace, scopes: readonly st
   const swap = (text: string, from: 'ours' | 'theirs', to: 'ours' | 'theirs'): string =>
     pairs.reduce((whole, pair) => whole.replaceAll(pair[from], pair[to]), text);
 
-  const call: StateKeeper['call'] = async (method, args, token = KEEPER_TOKEN) => {
+  /** Nobody but the two of them may look into a conversation, the keeper neither. */
+  const tokenFor = (args: Readonly<Record<string, unknown>>): string => {
+    const person = personOfDm(workspace, String(args['channel'] ?? ''));
+    return person === null ? KEEPER_TOKEN : tokenOf(person);
+  };
+
+  const call: StateKeeper['call'] = async (method, args, token = tokenFor(args)) => {
     const response = await fetch(`${emulator.url}/api/${method}`, {
       method: 'POST',
       headers: {authorization: `Bearer ${token}`, 'content-type': 'application/json'},
@@ -96,6 +102,11 @@ export async function startStateKeeper(workspace: Workspace, scopes: readonly st
   for (const channel of Object.values(workspace.channels)) {
     pairs.push({ours: channel.id, theirs: idNamed(channels, channel.name)});
     await call('conversations.invite', {channel: channel.id, users: bot.userId});
+  }
+
+  for (const person of people) {
+    const {channel} = await call('conversations.open', {users: bot.userId}, tokenOf(person));
+    pairs.push({ours: dmOf(person).id, theirs: String((channel as {readonly id?: unknown} | undefined)?.id)});
   }
 
   return {

@@ -4,10 +4,11 @@
  */
 
 import {withIds} from './blocks.ts';
-import type {Workspace} from './cast.ts';
+import {dmOf, personOfDm, type Workspace} from './cast.ts';
 import {charactersOf, checkBlocks, checkView, MESSAGE_CHARACTERS} from './check-blocks.ts';
 import {isObject, type Json} from './check-elements.ts';
 import type {Ephemerals} from './ephemerals.ts';
+import type {Homes} from './homes.ts';
 import type {Newsroom, SlackMessage} from './news.ts';
 import type {Screens} from './screens.ts';
 import type {Sockets} from './sockets.ts';
@@ -29,6 +30,7 @@ export function openWebApi(deps: {
   readonly news: Newsroom;
   readonly ephemerals: Ephemerals;
   readonly screens: Screens;
+  readonly homes: Homes;
   readonly sockets: Sockets;
   readonly host: () => string;
 }): WebApi {
@@ -41,8 +43,9 @@ export function openWebApi(deps: {
     return whole as unknown as SlackMessage;
   };
 
-  const asBot: WebApi['asBot'] = async (method, given) => {
-    const refused = refusal(method, given);
+  const asBot: WebApi['asBot'] = async (method, asked) => {
+    const given = toPerson(asked, workspace);
+    const refused = refusal(method, given, workspace);
     if (refused !== null) return refused;
     const args = await completed(method, given, keeper);
     const answer = await keeper.call(method, args, botToken);
@@ -60,9 +63,12 @@ export function openWebApi(deps: {
 
   const tell = (method: string, args: Json, answer: Answer, channel: string): void => {
     const message = answer['message'] as SlackMessage | undefined;
+    const person = personOfDm(workspace, channel);
     switch (method) {
       case 'chat.postMessage':
-        if (message !== undefined) news.tell({kind: message.thread_ts === undefined ? 'post' : 'reply', message});
+        if (message === undefined) return;
+        if (person !== null) news.tell({kind: 'dm', user: person.id, message});
+        else news.tell({kind: message.thread_ts === undefined ? 'post' : 'reply', message});
         return;
       case 'chat.update':
         if (message !== undefined) news.tell({kind: 'update', message});
@@ -87,6 +93,9 @@ export function openWebApi(deps: {
       case 'views.update':
         screens.updated(answer['view']);
         return;
+      case 'views.publish':
+        if (isObject(answer['view'])) deps.homes.published(String(args['user_id']), answer['view']);
+        return;
     }
   };
 
@@ -109,8 +118,17 @@ export function openWebApi(deps: {
   };
 }
 
+/** A view's JSON may weigh 250 kB. */
+const VIEW_CHARACTERS = 250_000;
+
+/** A message to a person's id goes into their conversation with the app. */
+function toPerson(args: Json, workspace: Workspace): Json {
+  const person = Object.values(workspace.users).find(({id}) => id === args['channel']);
+  return person === undefined ? args : {...args, channel: dmOf(person).id};
+}
+
 /** What Slack refuses before it looks at anything else. */
-function refusal(method: string, args: Json): Answer | null {
+function refusal(method: string, args: Json, workspace: Workspace): Answer | null {
   if (method === 'chat.postMessage' || method === 'chat.update' || method === 'chat.postEphemeral') {
     const {blocks, text, attachments} = args;
     if (blocks !== undefined) {
@@ -123,8 +141,20 @@ function refusal(method: string, args: Json): Answer | null {
     if (empty(text) && empty(blocks) && empty(attachments)) return {ok: false, error: 'no_text'};
   }
   if (method === 'views.open' || method === 'views.push' || method === 'views.update') {
-    const found = checkView(args['view']);
+    const home = method === 'views.update' && isObject(args['view']) && args['view']['type'] === 'home';
+    const found = checkView(args['view'], home ? 'home' : 'modal');
     if (found.length > 0) return invalid('invalid_arguments', found);
+  }
+  if (method === 'views.publish') {
+    if (workspace.tabs.home === 'off') return {ok: false, error: 'not_enabled'};
+    const found = checkView(args['view'], 'home');
+    if (found.length > 0) return invalid('invalid_arguments', found);
+  }
+  if (method.startsWith('views.') && JSON.stringify(args['view'] ?? '').length > VIEW_CHARACTERS)
+    return {ok: false, error: 'view_too_large'};
+  if (method === 'chat.postMessage' && workspace.tabs.messages === 'off') {
+    const person = personOfDm(workspace, String(args['channel'] ?? ''));
+    if (person !== null) return {ok: false, error: 'messages_tab_disabled'};
   }
   return null;
 }
