@@ -70,6 +70,7 @@ export function exitForFailure(failure: Failure): ExitCode {
     case 'store-unreadable':
       return EXIT.store;
     case 'host-observe-only':
+    case 'not-a-practice-host':
     case 'host-busy':
     case 'machine-busy':
     case 'too-many-open-runs':

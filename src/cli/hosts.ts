@@ -15,6 +15,7 @@ export function hosts(context: CliContext): ExitCode {
       hosts: all.map((host) => ({
         name: host.name,
         mode: host.mode,
+        practice: host.practice,
         groups: host.groups,
         labels: host.labels,
         links: host.links,
@@ -25,7 +26,15 @@ export function hosts(context: CliContext): ExitCode {
   for (const host of all) {
     const labels = Object.entries(host.labels).map(([key, value]) => `${key}=${value}`);
     context.terminal.print(
-      [column(host.name, 24), column(host.mode, 8), host.groups.join(','), ...labels].join(' ').trimEnd(),
+      [
+        column(host.name, 24),
+        column(host.mode, 8),
+        ...(host.practice ? ['practice'] : []),
+        host.groups.join(','),
+        ...labels,
+      ]
+        .join(' ')
+        .trimEnd(),
     );
   }
   return EXIT.done;

@@ -38,5 +38,14 @@ async function textOf(path: string): Promise<Result<string>> {
 }
 
 function stranger(name: HostName): Host {
-  return {name, mode: 'observe', groups: [], labels: {}, people: new Map(), links: {}, labPidNamespace: false};
+  return {
+    name,
+    mode: 'observe',
+    groups: [],
+    labels: {},
+    people: new Map(),
+    links: {},
+    labPidNamespace: false,
+    practice: false,
+  };
 }

@@ -10,6 +10,7 @@ import {span} from '../report/amounts.ts';
 import {failureSentence} from '../report/failure-sentence.ts';
 import {overrideLine} from '../report/hold-sentence.ts';
 import {planLines, planTitle} from '../report/plan-card.ts';
+import {withPractice} from '../report/practice.ts';
 import {graceWords} from '../report/writing-words.ts';
 import {confirmText, readTyped, typedText} from './confirm.ts';
 import {type CliContext, printJson, refuse} from './context.ts';
@@ -170,7 +171,7 @@ function printPlan(context: CliContext, proposal: Proposal, match: string | null
   const {run, plan} = proposal;
   const {terminal} = context;
   const named = plan.targets.filter((target) => target.belonging.by !== 'ghost').length;
-  terminal.print('', `⏳ ${planTitle(plan)}`);
+  terminal.print('', withPractice(run, `⏳ ${planTitle(plan)}`));
   if (match !== null && named === 0)
     terminal.print(
       `Nothing matches "${match}"; ${plan.targets.length === 0 ? 'no ghost found either.' : `${plan.targets.length} ghost${plan.targets.length === 1 ? '' : 's'} found.`}`,

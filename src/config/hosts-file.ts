@@ -8,6 +8,8 @@ import {absolute} from './env.ts';
 import type {WrittenHost, WrittenHosts} from './hosts-schema.ts';
 import type {Mistake, Read} from './mistake.ts';
 
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
+
 /** Every host that could be made whole, in the order of the file, and what hindered the others. */
 export function readHosts(written: WrittenHosts, context: HostsContext): Read<readonly HostEntry[]> {
   const read = Object.entries(written.hosts).map(([name, host]) => readHost(name, host, context));
@@ -31,7 +33,12 @@ function readHost(name: string, written: WrittenHost, context: HostsContext): Re
   const look = credentialOf('look', name, written, context);
   const act = credentialOf('act', name, written, context);
   const hostKeys = hostKeysOf(name, written, context);
-  const mistakes = [...look.mistakes, ...act.mistakes, ...hostKeys.mistakes];
+  const mistakes = [
+    ...look.mistakes,
+    ...act.mistakes,
+    ...hostKeys.mistakes,
+    ...practiceMistakes(name, written, context),
+  ];
   if (look.value === null) return {value: null, mistakes};
   const people = Object.entries({...defaults.people, ...written.people});
   const entry: HostEntry = {
@@ -43,6 +50,7 @@ function readHost(name: string, written: WrittenHost, context: HostsContext): Re
       people: new Map(people.map(([uid, person]) => [Number(uid), person])),
       links: {...defaults.links, ...written.links},
       labPidNamespace: written.labPidNamespace ?? false,
+      practice: written.practice ?? false,
     },
     access: {
       name: hostName(name),
@@ -58,6 +66,15 @@ function readHost(name: string, written: WrittenHost, context: HostsContext): Re
     },
   };
   return {value: entry, mistakes};
+}
+
+/** Everybody may give the go there, so it may be no host that has anything to lose. */
+function practiceMistakes(name: string, written: WrittenHost, {file}: HostsContext): readonly Mistake[] {
+  if (written.practice !== true || LOOPBACK.has(written.address ?? name)) return [];
+  const problem = `is for a lab host beside the bot, and ${written.address ?? name} is no loopback address`;
+  return [
+    {file, at: ['hosts', name, 'practice'], problem, wayOut: 'take it out; `npm run practice` prints a whole entry'},
+  ];
 }
 
 function hostKeysOf(name: string, written: WrittenHost, {file, settings, defaults}: HostsContext): Read<HostKeys> {

@@ -87,6 +87,7 @@ export const hostSchema = strict({
   hostKeys: z.array(hostKey).min(1, 'names no key').optional(),
   deviceFolder: labFolder.optional(),
   labPidNamespace: flag.optional(),
+  practice: flag.optional(),
 });
 
 export const hostsFileSchema = strict({

@@ -32,7 +32,7 @@ export function refuseRequest(input: {
   const {limits} = policy;
   if (!input.dryRun) {
     if (host.mode === 'observe') return {reason: 'host-observe-only', host: host.name};
-    if (policy.approvers.length === 0) return {reason: 'no-approvers'};
+    if (policy.approvers.length === 0 && !host.practice) return {reason: 'no-approvers'};
     if (load.paused !== null) return {reason: 'paused', ...load.paused};
   }
   if (load.openRuns >= limits.openRuns) return {reason: 'too-many-open-runs', limit: limits.openRuns};
@@ -104,12 +104,14 @@ export interface GoInput {
   readonly paused: {readonly by: string; readonly atMs: number} | null;
   /** Typed by the person for a break-glass go. */
   readonly reason: string | null;
+  /** The plan was made as a drill, on a host that had proved to be a lab. */
+  readonly practice: boolean;
   /** A terminal with a typed confirmation: the only place where one who is no listed approver may break the glass. */
   readonly atTerminal: boolean;
 }
 
 /**
- * May this person give this plan its go? Another approver always; the requester alone if an approver and every target is
+ * May this person give this plan its go? On a practice host anybody; else another approver always; the requester alone if an approver and every target is
  * a proven ghost or their own; else break-glass with a typed reason, where the policy leaves that open.
  */
 export function mayGo(input: GoInput): Go {
@@ -117,6 +119,8 @@ export function mayGo(input: GoInput): Go {
   const refuse = (failure: Failure): Go => ({may: false, failure});
   if (host.mode === 'observe') return refuse({reason: 'host-observe-only', host: host.name});
   if (input.paused !== null) return refuse({reason: 'paused', ...input.paused});
+  // A drill: nothing there is anybody's.
+  if (input.practice && host.practice) return {may: true, breakGlass: false};
   if (policy.approvers.length === 0) return refuse({reason: 'no-approvers'});
   const approver = isApprover(person, policy);
   const self = isSamePerson(person, requester);

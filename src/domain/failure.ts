@@ -107,6 +107,8 @@ export interface ConfigMistake {
 /** Why a run is refused, ends, or cannot go on. */
 export type RunFailure =
   | {readonly reason: 'host-observe-only'; readonly host: HostName}
+  /** Marked as practice, and no lab: `gpu` is the first that is real; null: none was seen at all. */
+  | {readonly reason: 'not-a-practice-host'; readonly host: HostName; readonly gpu: string | null}
   | {readonly reason: 'host-busy'; readonly host: HostName; readonly runId: RunId; readonly by: string}
   | {readonly reason: 'machine-busy'; readonly host: HostName; readonly otherHost: HostName; readonly runId: RunId}
   | {readonly reason: 'too-many-open-runs'; readonly limit: number}

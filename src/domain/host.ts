@@ -20,4 +20,6 @@ export interface Host {
   readonly links: Readonly<Record<string, string>>;
   /** Lab only: the driver bills PIDs of the namespace that we look from, although it is not the initial one. */
   readonly labPidNamespace: boolean;
+  /** A lab host beside the bot, for drills: whoever asks may give the go, and every card says PRACTICE. */
+  readonly practice: boolean;
 }

@@ -18,6 +18,8 @@ export interface ReclaimRequest {
   readonly reason: string | null;
   /** Goes on where others hold the GPUs; left out: it does not. */
   readonly override?: HoldOverride;
+  /** On a host for drills; left out: it is a real one. */
+  readonly practice?: true;
   readonly requester: Person;
 }
 

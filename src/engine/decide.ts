@@ -25,6 +25,7 @@ export async function approve(deps: EngineDeps, go: GoRequest): Promise<Result<R
     paused: await deps.store.paused(),
     reason: go.reason,
     atTerminal: go.atTerminal,
+    practice: request.request.practice === true,
   });
   if (!allowed.may) return fail(allowed.failure);
   const holds = await holdsOf(deps, run.host, request.request.requester, null);

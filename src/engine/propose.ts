@@ -11,6 +11,7 @@ import {personId} from '../domain/person.ts';
 import type {Plan} from '../domain/plan.ts';
 import type {PlanInput} from '../domain/plan-input.ts';
 import {withOwnerFacts} from '../domain/plan-owners.ts';
+import {refusePractice} from '../domain/practice.ts';
 import type {ReclaimRequest} from '../domain/request.ts';
 import type {Run} from '../domain/run.ts';
 import {withStops} from '../domain/stop-plan.ts';
@@ -34,7 +35,8 @@ export async function propose(deps: EngineDeps, asked: ReclaimRequest): Promise<
   const inTheWay = await holdsOf(deps, asked.host, asked.requester, asked.gpus);
   const held = refuseHeld(asked, inTheWay);
   if (held !== null) return fail(held);
-  const request = overriding(asked, inTheWay);
+  const marked: ReclaimRequest = hostOf(deps, asked.host).practice ? {...asked, practice: true} : asked;
+  const request = overriding(marked, inTheWay);
   const nowMs = deps.clock.now();
   const opened = await deps.store.open({
     id: deps.newRunId(),
@@ -51,6 +53,8 @@ export async function propose(deps: EngineDeps, asked: ReclaimRequest): Promise<
   const look = await survey(deps, request.host, {match: request.match, pids: request.pids});
   if (!look.ok) return end(deps, opened.run, look.failure);
   const {snapshot, diagnosis} = look.value;
+  const real = refusePractice(hostOf(deps, request.host), snapshot);
+  if (real !== null) return end(deps, opened.run, real);
   const late = lateArrival(await deps.store.recent(50), snapshot);
   if (late !== null) return end(deps, opened.run, late);
   const surveyed = await commit(deps, opened.run, 'looking', [{kind: 'surveyed', atMs: deps.clock.now(), snapshot}], {

@@ -5,6 +5,7 @@ import {isFree, readinessOf} from '../domain/readiness.ts';
 import type {Run} from '../domain/run.ts';
 import {roughMemory, span, thousands} from './amounts.ts';
 import {failureSentence} from './failure-sentence.ts';
+import {withPractice} from './practice.ts';
 import {freeNow, readinessLines} from './readiness-lines.ts';
 import {column, safeLine} from './safe-text.ts';
 import {sentLines} from './sent-lines.ts';
@@ -25,7 +26,7 @@ export function outcomeTitle(run: Run, outcome: Outcome): string {
         : ''
       : '';
   const known = outcome.gpus.length === 0 ? '' : `, ${counts(outcome)}`;
-  return `${OUTCOME_SIGN[outcome.word]} ${run.host}: ${OUTCOME_WORD[outcome.word]}${amount}${known}`;
+  return withPractice(run, `${OUTCOME_SIGN[outcome.word]} ${run.host}: ${OUTCOME_WORD[outcome.word]}${amount}${known}`);
 }
 
 /** One line per GPU and a sum; MiB throughout. "?" where a figure is missing: never counted as free. */

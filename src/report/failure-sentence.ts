@@ -58,6 +58,8 @@ export function failureSentence(failure: Failure): string {
       return holdSentence(failure);
     case 'host-observe-only':
       return `${failure.host} is in observe mode: it can be looked at, never signalled. An admin may set "mode: act" for it in the hosts file.`;
+    case 'not-a-practice-host':
+      return `${failure.host} is marked "practice: true", but ${failure.gpu === null ? 'it shows no GPU' : `it has a ${safeLine(failure.gpu, 40)}`} and no lab's stand-ins: nothing is reclaimed there. Take the mark out of the hosts file, or start the lab with "npm run practice".`;
     case 'host-busy':
       return `${failure.host} is busy with run ${short(failure.runId)} by ${safeLine(failure.by)}; "gpu-reclaim show ${short(failure.runId)}" tells more, "gpu-reclaim cancel ${short(failure.runId)}" stops it.`;
     case 'machine-busy':

@@ -4,6 +4,7 @@ import {approvalOf, hasTried, lastSeenOf, outcomeOf, planOf} from '../domain/run
 import {mib, plural, roughMemory, span} from './amounts.ts';
 import {outcomeTitle} from './before-after.ts';
 import {freesMiB, planTitle} from './plan-card.ts';
+import {withPractice} from './practice.ts';
 import {sentLines} from './sent-lines.ts';
 
 export type WorkState = 'starting' | 'terminating' | 'writing' | 'killing' | 'verifying' | 'looking-again';
@@ -34,7 +35,10 @@ export const CHOICE_WORD: Readonly<Record<GoChoice, string>> = {
 /** "⏳ Waiting for a go · gpu-07: kill -9 1 process? ~378 GiB": sign and word of the state, verb and host. */
 export function stateLine(run: Run): string {
   const outcome = outcomeOf(run);
-  if (outcome !== null) return outcomeTitle(run, outcome);
+  return outcome === null ? withPractice(run, openLine(run)) : outcomeTitle(run, outcome);
+}
+
+function openLine(run: Run): string {
   const plan = planOf(run)?.plan ?? null;
   switch (run.phase) {
     case 'looking':

@@ -43,6 +43,11 @@ describe('a wrong hosts file: the whole list of its mistakes', () => {
       ),
     ],
     [
+      'has a host for drills that is not beside the bot',
+      `hosts:\n  gpu-01: {look: ${LOOK}, practice: true}\n  drill: {address: 127.0.0.1, look: ${LOOK}, practice: true}`,
+      ['hosts.gpu-01.practice| is for a lab host beside the bot, and gpu-01 is no loopback address'],
+    ],
+    [
       'has wrong values of every kind',
       `hosts:
   gpu-01:

@@ -26,6 +26,10 @@ interface Ask {
   readonly atTerminal?: boolean;
   readonly policy?: Partial<Policy>;
   readonly mode?: 'act' | 'observe';
+  /** The host is marked as practice now. */
+  readonly marked?: boolean;
+  /** The plan was made as a drill. */
+  readonly drill?: boolean;
   readonly paused?: typeof PAUSED | null;
 }
 
@@ -34,7 +38,8 @@ function answer(ask: Ask): string {
     person: ask.person,
     requester: ask.requester ?? ask.person,
     plan: ask.plan ?? mixed,
-    host: aHost({mode: ask.mode ?? 'act'}),
+    host: aHost({mode: ask.mode ?? 'act', practice: ask.marked ?? false}),
+    practice: ask.drill ?? false,
     policy: aPolicy({approvers: APPROVERS, ...ask.policy}),
     paused: ask.paused ?? null,
     reason: ask.reason ?? null,
@@ -62,6 +67,19 @@ describe('the go', () => {
       'the requester, with a reason, where break-glass is off',
       {person: ANNA, reason: 'x', policy: {breakGlass: false}},
       'needs-another-approver',
+    ],
+    ['anybody, in a drill on a host for drills', {person: slackBo, marked: true, drill: true}, 'go'],
+    [
+      'nobody the more, on a host that was marked after the plan was made',
+      {person: slackBo, marked: true},
+      'not-an-approver',
+    ],
+    ['nobody the more, where the mark was taken away since', {person: slackBo, drill: true}, 'not-an-approver'],
+    ['nobody, in a drill that is paused', {person: slackBo, marked: true, drill: true, paused: PAUSED}, 'paused'],
+    [
+      'nobody, in a drill on a host that may only be looked at',
+      {person: slackBo, marked: true, drill: true, mode: 'observe'},
+      'host-observe-only',
     ],
     ['an approver alone in Slack, with a reason', {person: slackAnna, reason: 'nobody awake'}, 'break-glass'],
     ['somebody else at the terminal, without a reason', {person: BO}, 'break-glass-needs-reason'],
@@ -106,6 +124,7 @@ describe('the go', () => {
         requester: ANNA,
         plan: mixed,
         host: aHost(),
+        practice: false,
         policy: aPolicy({approvers: APPROVERS, ...policy}),
         paused: null,
         reason: null,
@@ -140,6 +159,11 @@ describe('the request', () => {
       'no-approvers',
     ],
     ['needs approvers also where the glass may be broken', {policy: aPolicy({approvers: []})}, 'no-approvers'],
+    [
+      'needs no approvers on a host for drills',
+      {host: aHost({practice: true}), policy: aPolicy({approvers: []})},
+      null,
+    ],
     ['is refused in a pause', {load: {...load, paused: PAUSED}}, 'paused'],
     ['is one of few', {load: {...load, openRuns: 4}}, 'too-many-open-runs'],
     ['may be the last of those', {load: {...load, openRuns: 3}}, null],

@@ -235,6 +235,7 @@ export function aHost(change: Partial<Host> = {}): Host {
     ]),
     links: {},
     labPidNamespace: false,
+    practice: false,
     ...change,
   };
 }

@@ -1,5 +1,6 @@
 /** The GPUs that a lab host claims to have. Their names say that no such card exists. */
 import {createHash} from 'node:crypto';
+import {STAND_IN_GPU} from '../../domain/practice.ts';
 
 export interface LabGpu {
   readonly index: number;
@@ -17,7 +18,7 @@ export function labGpus(labName: string, count: number, totalMiB: number): reado
     index,
     uuid: `GPU-${hexGroups(createHash('sha256').update(`${labName}/${index}`).digest('hex'))}`,
     busId: `00000000:${(index * 0x10 + 9).toString(16).padStart(2, '0').toUpperCase()}:00.0`,
-    name: 'Lab stand-in GPU',
+    name: STAND_IN_GPU,
     totalMiB,
   }));
 }

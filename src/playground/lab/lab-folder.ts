@@ -1,6 +1,17 @@
 /** The one folder that a lab writes to: programs, keys, fault switches. Removed by the lab's keeper. */
 import {randomUUID} from 'node:crypto';
-import {chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -34,9 +45,18 @@ export interface ControlConfig {
   readonly sshd: string | null;
 }
 
-/** Writes everything that does not depend on the kind of lab. `python` is the interpreter that the stand-in runs under. */
-export function makeLabFolder(python: string): LabFolder {
-  const path = mkdtempSync(join(tmpdir(), 'gpu-reclaim-lab-'));
+/**
+ * Writes everything that does not depend on the kind of lab. `python` is the interpreter that the stand-in runs under.
+ * `kept`: the folder of a lab that is found again at the same place and by the same keys; null makes all anew.
+ */
+export function makeLabFolder(python: string, kept: string | null): LabFolder {
+  const path = kept === null ? mkdtempSync(join(tmpdir(), 'gpu-reclaim-lab-')) : join(kept, 'lab');
+  const keys = kept === null ? join(path, 'ssh') : join(kept, 'keys');
+  if (kept !== null) {
+    rmSync(path, {recursive: true, force: true});
+    mkdirSync(path);
+    mkdirSync(keys, {recursive: true, mode: 0o700});
+  }
   for (const folder of ['bin', 'run', 'ssh', 'dev', 'control']) mkdirSync(join(path, folder));
   cpSync(fileURLToPath(new URL('inside', import.meta.url)), join(path, 'inside'), {recursive: true});
   const standIn = readFileSync(join(path, 'inside', 'nvidia_smi.py'), 'utf8');
@@ -47,15 +67,15 @@ export function makeLabFolder(python: string): LabFolder {
   for (const name of ['witness', 'holders.log', 'journal', 'cgroups', 'frozen'])
     writeFileSync(join(path, 'run', name), '');
   writeFileSync(join(path, 'run', 'boot_id'), `${randomUUID()}\n`);
-  const login = ['look', 'act'].map((name) => makeKey(join(path, 'ssh', name)));
-  const hostKeyFile = join(path, 'ssh', 'host_key');
-  const hostKey = makeKey(hostKeyFile);
+  const login = ['look', 'act'].map((name) => keyAt(join(keys, name)));
+  const hostKeyFile = join(keys, 'host_key');
+  const hostKey = keyAt(hostKeyFile);
   writeFileSync(join(path, 'ssh', 'authorized_keys'), `${login.join('\n')}\n`);
   openToHolders(path);
   return {
     path,
-    lookKeyFile: join(path, 'ssh', 'look'),
-    actKeyFile: join(path, 'ssh', 'act'),
+    lookKeyFile: join(keys, 'look'),
+    actKeyFile: join(keys, 'act'),
     hostKey,
     hostKeyFile,
     authorized: login,
@@ -103,6 +123,14 @@ function openToHolders(path: string): void {
   chmodSync(path, 0o755);
   chmodSync(join(path, 'run'), 0o1777);
   for (const name of ['witness', 'holders.log']) chmodSync(join(path, 'run', name), 0o666);
+}
+
+/** The public half of the key that is there; a new key where none is. */
+function keyAt(path: string): string {
+  if (!existsSync(path)) return makeKey(path);
+  const key = ssh2.utils.parseKey(readFileSync(path));
+  if (key instanceof Error) throw new Error(`${path} is no key that can be read; remove it, and a new one is made`);
+  return `${key.type} ${key.getPublicSSH().toString('base64')}`;
 }
 
 /** Writes a private ed25519 key; returns its public half, type and base64. */

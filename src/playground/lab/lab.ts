@@ -9,7 +9,7 @@ import type {LoginShell} from './login-shells.ts';
 import {findPython} from './machine.ts';
 import {type LabProcess, labelsOf, labProcess, type ReadyEvent, tokened} from './process-tree.ts';
 import type {Allocation, LabSpec} from './species.ts';
-import {type LabKind, type RunAs, type Started, startKind} from './start.ts';
+import {type Door, type LabKind, type RunAs, type Started, startKind} from './start.ts';
 import {parseWitness, type WitnessRecord} from './witness.ts';
 
 /** `gpu-fault` puts `text` in place of GPU `index`'s figures, e.g. `[Unknown Error]` or `[GPU requires reset]`. */
@@ -31,6 +31,8 @@ export interface LabOptions {
   readonly totalMiB?: number;
   /** Only this kind, or a throw with the machine's reason. Otherwise the best that works. */
   readonly kind?: LabKind;
+  /** The same port and keys at each start; new ones if it is not said. */
+  readonly door?: Door;
   /** As root: run the lab under this ordinary user (kinds `user` and `flat`). */
   readonly runAs?: RunAs;
 }
@@ -91,7 +93,7 @@ export async function startLab(options: LabOptions): Promise<Lab> {
   const refused: string[] = [];
   for (const kind of options.kind ? [options.kind] : KINDS) {
     try {
-      const started = await startKind(kind, gpus, python, options.runAs ?? null);
+      const started = await startKind(kind, gpus, python, options.runAs ?? null, options.door ?? null);
       return new RunningLab(options.name, gpus, started, python, refused);
     } catch (error) {
       refused.push(`${kind}: ${error instanceof Error ? error.message : String(error)}`);

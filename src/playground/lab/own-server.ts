@@ -31,12 +31,13 @@ export interface HeardExec {
   readonly end: string;
 }
 
-/** Listens on a free port of 127.0.0.1. `shell` is asked at each command: a fault may have changed it. */
+/** Listens on 127.0.0.1, on a free port if none is said. `shell` is asked at each command: a fault may have changed it. */
 export async function startOwnServer(
   hostKeyFile: string,
   authorized: readonly string[],
   entry: Entry,
   shell: () => string,
+  port = 0,
 ): Promise<OwnServer> {
   const connections = new Set<Connection>();
   const sessions = new Set<number>();
@@ -47,7 +48,10 @@ export async function startOwnServer(
     connection.on('authentication', (context) => authenticate(context, authorized));
     connection.on('session', (accept) => serveSession(accept(), entry, shell, sessions));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
 
   const drop = (): number => {
     const count = connections.size;

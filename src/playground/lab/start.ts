@@ -25,6 +25,13 @@ export interface RunAs {
   readonly gid: number;
 }
 
+/** Where the lab is found again after it was started anew. */
+export interface Door {
+  readonly port: number;
+  /** Holds its keys, made where they are missing, and the lab's own folder, made anew each time. */
+  readonly folder: string;
+}
+
 export interface Started {
   readonly kind: LabKind;
   readonly folder: LabFolder;
@@ -47,11 +54,12 @@ export async function startKind(
   gpus: readonly LabGpu[],
   python: string,
   runAs: RunAs | null,
+  door: Door | null = null,
 ): Promise<Started> {
-  const folder = makeLabFolder(python);
+  const folder = makeLabFolder(python, door?.folder ?? null);
   const devices = kind === 'flat' ? join(folder.path, 'dev') : '/dev';
   const sshd = kind === 'root' ? findSshd() : null;
-  const sshdPort = sshd === null ? 0 : await freePort();
+  const sshdPort = sshd === null ? 0 : (door?.port ?? (await freePort()));
   writeSshdConfig(folder, sshdPort);
   const config = writeControlConfig(folder, {kind, gpus, devices, accounts: ACCOUNTS, sshd});
   if (runAs) giveFolder(folder.path, runAs);
@@ -65,7 +73,13 @@ export async function startKind(
       return {kind, folder, link, devices, port: sshdPort, shell, ownServer: null};
     }
     const entry = {argv: entryInto(kind, link.keeperPid), runAs};
-    const ownServer = await startOwnServer(folder.hostKeyFile, folder.authorized, entry, () => shell.current);
+    const ownServer = await startOwnServer(
+      folder.hostKeyFile,
+      folder.authorized,
+      entry,
+      () => shell.current,
+      door?.port,
+    );
     return {kind, folder, link, devices, port: ownServer.port, shell, ownServer};
   } catch (error) {
     await link.end();

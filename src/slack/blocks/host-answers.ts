@@ -69,7 +69,13 @@ export function hostsMessage(hosts: readonly Host[]): Message {
   const entries = hosts.map((host): Entry => {
     const labels = Object.entries(host.labels).map(([key, value]) => `${key}=${value}`);
     const groups = host.groups.length === 0 ? '' : ` · ${host.groups.join(', ')}`;
-    return {lines: () => wrapped([`${host.name}: ${MODE_WORD[host.mode]}${groups}`, ...labels].join(' · ')), MiB: null};
+    return {
+      lines: () =>
+        wrapped(
+          [`${host.name}: ${host.practice ? 'practice, ' : ''}${MODE_WORD[host.mode]}${groups}`, ...labels].join(' · '),
+        ),
+      MiB: null,
+    };
   });
   return messageOf([section(`*${plural(hosts.length, 'host', 'hosts')}*`), ...codeSections(shortened(entries, 200))]);
 }

@@ -8,6 +8,7 @@ import {hasTried, outcomeOf, planOf, requestOf} from '../../domain/run-state.ts'
 import {plural, span} from '../../report/amounts.ts';
 import {overrideLine} from '../../report/hold-sentence.ts';
 import {nextStep} from '../../report/next-step.ts';
+import {isDrill} from '../../report/practice.ts';
 import {freeNow, readinessLines} from '../../report/readiness-lines.ts';
 import {noteLines} from '../../report/return-lines.ts';
 import {stateLine, workLines} from '../../report/run-state-line.ts';
@@ -77,7 +78,10 @@ function waiting(run: Run, card: CardContext): readonly KnownBlock[] {
   const {plan, expiresAtMs, digest} = shown;
   const over = card.nowMs >= expiresAtMs;
   const alone = plan.targets.every((target) => target.selfGo);
-  const who = `Go by: ${mentions(card.approvers)}${alone ? '; the requester too, if among them' : '; not the requester alone'}`;
+  const rule = `${mentions(card.approvers)}${alone ? '; the requester too, if among them' : '; not the requester alone'}`;
+  const who = isDrill(run)
+    ? `Practice: press it yourself, all of it is a stand-in. Elsewhere: go by ${rule}`
+    : `Go by: ${rule}`;
   const until = over
     ? `Expired ${dated(expiresAtMs)}; nothing was sent. Ask again for a fresh look.`
     : `Until ${dated(expiresAtMs)} · looked ${timed(plan.madeAtMs)} · plan ${digest.slice(0, 8)}`;
