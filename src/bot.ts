@@ -11,6 +11,7 @@ import {makeEngine} from './engine/engine.ts';
 import type {Clock, Engine, RunStore} from './engine/ports.ts';
 import {type Logger, makeLogger} from './log.ts';
 import {failureSentence} from './report/failure-sentence.ts';
+import {keepCampaigns} from './schedule/campaign-times.ts';
 import {keepLaterLooks} from './schedule/later-looks.ts';
 import {nextTimes} from './schedule/next-times.ts';
 import {makeReportTimes, type ReportTimes} from './schedule/report-times.ts';
@@ -29,6 +30,8 @@ const RECOVER_EVERY_MS = 5_000;
 const LOOKS_EVERY_MS = 5_000;
 /** Schedules that the terminal added are found so often, and what Slack did not take is tried again. */
 const REPORTS_EVERY_MS = 5_000;
+/** Campaigns that the terminal began are found so often. */
+const CAMPAIGNS_EVERY_MS = 5_000;
 /** How long a report that is being told may hold up the end. */
 const REPORTS_END_MS = 5_000;
 const FLUSH_EVERY_MS = 3_000;
@@ -120,6 +123,13 @@ async function work(config: Config, slack: SlackSettings, store: RunStore, logge
     everyMs: LOOKS_EVERY_MS,
     over: ending.signal,
   }).catch(ending.bug);
+  const sampling = keepCampaigns({
+    engine,
+    clock,
+    log: logger,
+    everyMs: CAMPAIGNS_EVERY_MS,
+    over: ending.signal,
+  }).catch(ending.bug);
   const reporting = keepReports(engine, config, reports, logger).catch(ending.bug);
   void repeat(clock, FLUSH_EVERY_MS, ending.signal, () => bot.flush()).catch(ending.bug);
   void bot
@@ -136,6 +146,7 @@ async function work(config: Config, slack: SlackSettings, store: RunStore, logge
   health?.close();
   await remote.close();
   await looking;
+  await sampling;
   // A message that Slack is slow to take stays owed: the next start tells it.
   await Promise.race([reporting, clock.wait(REPORTS_END_MS)]);
   ending.release();

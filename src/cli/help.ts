@@ -18,7 +18,7 @@ export const USAGE = `gpu-reclaim looks first, shows a plan, asks a human, signa
                                      18:00, every 4h, cron "0 18 * * 1-5", when PID 12345
                                      exits, when idle 20m
   gpu-reclaim schedules [remove ID]  the reports that are to come
-  gpu-reclaim profile start HOST… [LABEL] [gpus=0-3] [out=/data/run] [until=18:00]
+  gpu-reclaim profile start HOST… [LABEL] [gpus=0-3] [out=/data/run] [sample=60s] [until=18:00]
                                      hold GPUs for a campaign, from a look at them
   gpu-reclaim profile stop ID|HOST   end it: what is left behind, what is set differently,
                                      and the command for each; profile report looks again

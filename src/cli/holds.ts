@@ -5,7 +5,7 @@ import {readHold} from '../domain/campaign-words.ts';
 import {nearest} from '../domain/nearest.ts';
 import type {EndedCampaign} from '../engine/campaign-ports.ts';
 import {dateTime, plural} from '../report/amounts.ts';
-import {campaignLine, reportLines} from '../report/campaign-lines.ts';
+import {campaignLine, measuredWords, reportLines} from '../report/campaign-lines.ts';
 import {failureSentence} from '../report/failure-sentence.ts';
 import {type CliContext, printJson, refuse} from './context.ts';
 import {EXIT, type ExitCode} from './exit-code.ts';
@@ -63,7 +63,7 @@ async function start(context: CliContext, kind: 'profile' | 'keep', words: reado
       'Others have these GPUs back only with override="why". Nothing is signalled by a hold.',
       ...(kind === 'profile'
         ? [
-            'Nobody looks there unasked until it is stopped.',
+            measuredWords(kept.campaign.sampleMs),
             `To end it, with the report: gpu-reclaim profile stop ${kept.campaign.id}`,
           ]
         : [`To end it: gpu-reclaim profile stop ${kept.campaign.id}`]),

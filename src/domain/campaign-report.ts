@@ -1,5 +1,5 @@
 /** The post-profiling report: what of a campaign is still there, and what differs from its start. Two looks, compared. */
-import type {Campaign} from './campaign.ts';
+import {type Campaign, isAbout} from './campaign.ts';
 import type {SharedLeftover, XidLine} from './deep.ts';
 import type {GpuState} from './diagnosis.ts';
 import type {Failure} from './failure.ts';
@@ -7,6 +7,7 @@ import type {FindingKind} from './finding.ts';
 import type {HostName} from './host.ts';
 import {type HostFacts, isSameHolder} from './host-facts.ts';
 import type {HolderReport} from './host-report.ts';
+import type {HostSamples} from './samples.ts';
 import type {Profiler, ReportFile} from './settings.ts';
 import {type SettingsDiff, settingsDiff, unlockCommands} from './settings-diff.ts';
 
@@ -17,8 +18,10 @@ export type CampaignHost =
 export interface CampaignGpu {
   readonly uuid: string;
   readonly index: number | null;
-  /** null: not seen then. The peak is never known: nobody looked. */
+  /** null: not seen then. */
   readonly beforeMiB: number | null;
+  /** The highest of the samples; null without one that had a figure. */
+  readonly peakMiB: number | null;
   readonly afterMiB: number | null;
   readonly nowMiB: number | null;
   readonly unexplainedMiB: number | null;
@@ -38,6 +41,10 @@ export interface SeenCampaignHost {
   /** Nothing of before can still run, and what is set comes as the host starts. */
   readonly rebooted: boolean;
   readonly gpus: readonly CampaignGpu[];
+  /** null: none were asked for. */
+  readonly samples: HostSamples | null;
+  /** How often one was asked for, ms. */
+  readonly sampleMs: number | null;
   /** Holders that were not there at the start. */
   readonly leftovers: readonly Leftover[];
   /** Holders of the start that still hold. */
@@ -68,15 +75,15 @@ export interface CampaignReport {
   readonly hosts: readonly CampaignHost[];
 }
 
-/** `after`: what was seen when it ended; null: that is `now`. */
+/** `after`: what was seen when it ended; null: that is `now`. `samples`: null where none were asked for. */
 export function compareHost(
   campaign: Campaign,
   before: HostFacts,
   now: HostFacts,
   after: HostFacts | null,
+  samples: HostSamples | null = null,
 ): SeenCampaignHost {
-  const isMeant = (index: number | null): boolean =>
-    campaign.gpus === null || index === null || campaign.gpus.includes(index);
+  const isMeant = (index: number | null): boolean => isAbout(campaign, index);
   const rebooted = before.seen.bootId !== now.seen.bootId;
   const wasThere = (one: {readonly pid: number; readonly startTicks: string}): boolean =>
     !rebooted &&
@@ -90,7 +97,9 @@ export function compareHost(
     host: now.seen.host,
     takenAtMs: now.seen.takenAtMs,
     rebooted,
-    gpus: gpuLines(before, now, after ?? now).filter(({index}) => isMeant(index)),
+    gpus: gpuLines(before, now, after ?? now, samples).filter(({index}) => isMeant(index)),
+    samples,
+    sampleMs: campaign.sampleMs,
     leftovers: holders
       .filter((one) => !wasThere(one))
       .map((holder) => ({
@@ -144,7 +153,13 @@ export function isAsBefore(host: CampaignHost): boolean {
   return read && gpus.length > 0 && gpus.every(({state}) => state !== 'unknown');
 }
 
-function gpuLines(before: HostFacts, now: HostFacts, after: HostFacts): readonly CampaignGpu[] {
+function gpuLines(
+  before: HostFacts,
+  now: HostFacts,
+  after: HostFacts,
+  samples: HostSamples | null,
+): readonly CampaignGpu[] {
+  const peak = (uuid: string): number | null => samples?.gpus.find((gpu) => gpu.uuid === uuid)?.maxMiB ?? null;
   const used = ({seen}: HostFacts, uuid: string): number | null =>
     seen.gpus.find((gpu) => gpu.uuid === uuid)?.usedMiB ?? null;
   const here = now.seen.gpus.map(({uuid, index, state, unexplainedMiB}): CampaignGpu => {
@@ -154,6 +169,7 @@ function gpuLines(before: HostFacts, now: HostFacts, after: HostFacts): readonly
       state,
       unexplainedMiB,
       beforeMiB: used(before, uuid),
+      peakMiB: peak(uuid),
       afterMiB: used(after, uuid),
       nowMiB: used(now, uuid),
     };
@@ -168,6 +184,7 @@ function gpuLines(before: HostFacts, now: HostFacts, after: HostFacts): readonly
         state: 'unknown',
         unexplainedMiB: null,
         beforeMiB: usedMiB,
+        peakMiB: peak(uuid),
         afterMiB: used(after, uuid),
         nowMiB: null,
       };

@@ -1,5 +1,6 @@
-/** `profile start HOST… [label] [gpus=…] [out=DIR] [until=…]` and `keep HOST [gpus=…] until=… "why"`, as people type them. */
+/** `profile start HOST… [label] [gpus=…] [out=DIR] [sample=60s] [until=…]` and `keep HOST [gpus=…] until=… "why"`, as people type them. */
 import type {Campaign} from './campaign.ts';
+import {parseDuration} from './duration.ts';
 import {fail, ok, type Result} from './failure.ts';
 import type {Host, HostName} from './host.ts';
 import {nearest} from './nearest.ts';
@@ -8,7 +9,7 @@ import {readWhen} from './schedule-words.ts';
 import {readGpus, readHost} from './words.ts';
 import {readZone} from './zone.ts';
 
-export interface AskedHold extends Pick<Campaign, 'kind' | 'hosts' | 'gpus' | 'label' | 'out'> {
+export interface AskedHold extends Pick<Campaign, 'kind' | 'hosts' | 'gpus' | 'label' | 'out' | 'sampleMs'> {
   /** A single time; null: until it is ended. */
   readonly until: When | null;
 }
@@ -20,7 +21,11 @@ export interface ReadHold {
 }
 
 const LABEL_MAX = 120;
-const OPTIONS = ['gpus', 'until', 'zone', 'label', 'out'] as const;
+/** More often, and the looks would be what is measured; less often, and no peak is met. */
+const SAMPLE_MS = {least: 10_000, most: 3_600_000};
+/** What only a campaign has. */
+const OF_CAMPAIGNS: readonly Option[] = ['out', 'sample'];
+const OPTIONS = ['gpus', 'until', 'zone', 'label', 'out', 'sample'] as const;
 type Option = (typeof OPTIONS)[number];
 
 /** Words behind `profile start` or `keep`. Bare words are hosts and groups; the first that is none begins the label. */
@@ -40,6 +45,10 @@ export function readHold(kind: Campaign['kind'], words: readonly string[], known
   if (gpusText !== undefined && gpus === null) return bad('gpus', 'indexes and ranges such as 0-3 or 0,2,5');
   const out = options.get('out') ?? null;
   if (out !== null && !/^\/[^\p{C}]{0,500}$/u.test(out)) return bad('out', 'an absolute path such as /data/profiles');
+  const sampleText = options.get('sample');
+  const sampleMs = sampleText === undefined ? null : parseDuration(sampleText.toLowerCase());
+  if (sampleText !== undefined && (sampleMs === null || sampleMs < SAMPLE_MS.least || sampleMs > SAMPLE_MS.most))
+    return bad('sample', 'how often to look, from 10s to 1h, such as sample=60s');
   const untilText = options.get('until');
   if (kind === 'keep' && untilText === undefined)
     return bad('until', 'a time or a length, such as until=18:00 or until=2h');
@@ -48,7 +57,7 @@ export function readHold(kind: Campaign['kind'], words: readonly string[], known
   const zoneText = options.get('zone');
   const zone = zoneText === undefined ? (until?.value.zone ?? null) : readZone(zoneText);
   if (zoneText !== undefined && zone === null) return bad('zone', 'a zone such as Europe/Berlin or UTC');
-  const asked = {kind, hosts: read.value.hosts, gpus, label, out, until: until?.value.when ?? null};
+  const asked = {kind, hosts: read.value.hosts, gpus, label, out, sampleMs, until: until?.value.when ?? null};
   return ok({asked, zone});
 }
 
@@ -69,7 +78,7 @@ function splitOptions(
   words: readonly string[],
   kind: Campaign['kind'],
 ): Result<{readonly options: ReadonlyMap<Option, string>; readonly bare: readonly string[]}> {
-  const mine = OPTIONS.filter((one) => kind === 'profile' || one !== 'out');
+  const mine = OPTIONS.filter((one) => kind === 'profile' || !OF_CAMPAIGNS.includes(one));
   const options = new Map<Option, string>();
   const bare: string[] = [];
   for (const word of words) {

@@ -6,6 +6,7 @@ import type {HoldInTheWay} from './failure.ts';
 import type {HostName} from './host.ts';
 import type {HostFacts} from './host-facts.ts';
 import {type Person, personId} from './person.ts';
+import type {DueSamples} from './samples.ts';
 
 /** `c` and 5 hex digits. */
 export type CampaignId = string & {readonly __brand: 'CampaignId'};
@@ -26,6 +27,8 @@ export interface Campaign {
   readonly label: string | null;
   /** Where reports of profilers are written, an absolute path on these hosts; null: not said. */
   readonly out: string | null;
+  /** How often memory is looked at between start and end, ms; null: not at all, so that no look is in the measurement. */
+  readonly sampleMs: number | null;
   readonly startedAtMs: number;
   /** Epoch ms from which it holds nothing any more; null: until it is ended. */
   readonly untilMs: number | null;
@@ -45,6 +48,18 @@ export interface KeptCampaign {
   } | null;
   /** Its start card in Slack; null: none was posted. */
   readonly card: {readonly channel: string; readonly ts: string} | null;
+  /** What was sampled so far, by host; none of a host before its first sample. */
+  readonly samples: readonly DueSamples[];
+  /** What was told of it, asked and answered, oldest first. */
+  readonly notes: readonly CampaignNote[];
+}
+
+/** A fact about a campaign that came once: `what` names it, and only the first of one name is kept. */
+export interface CampaignNote {
+  readonly what: string;
+  readonly atMs: number;
+  /** Who, or how, in a few words of ours; empty where there is nothing to say. */
+  readonly by: string;
 }
 
 /** `holding` · `over`: its time has passed, and nobody has ended it · `ended`. */
@@ -53,6 +68,16 @@ export type CampaignState = 'holding' | 'over' | 'ended';
 export function campaignState({campaign, ended}: KeptCampaign, nowMs: number): CampaignState {
   if (ended !== null) return 'ended';
   return campaign.untilMs !== null && campaign.untilMs <= nowMs ? 'over' : 'holding';
+}
+
+/** Until when a campaign that samples does, epoch ms: it holds no longer than that. */
+export function endsAtMs({campaign, ended}: KeptCampaign): number {
+  return Math.min(ended?.atMs ?? Number.POSITIVE_INFINITY, campaign.untilMs ?? Number.POSITIVE_INFINITY);
+}
+
+/** Whether it is about this GPU of its hosts; one without a number may be any. */
+export function isAbout({gpus}: Campaign, index: number | null): boolean {
+  return gpus === null || index === null || gpus.includes(index);
 }
 
 /** Whether it holds one of these GPUs of that host; null: all of them. */

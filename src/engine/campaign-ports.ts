@@ -1,10 +1,12 @@
 /** What campaigns need of the store and give to the doors, in the engine's own words; part of `ports.ts` by room. */
-import type {Campaign, CampaignId, KeptCampaign} from '../domain/campaign.ts';
+import type {Campaign, CampaignId, CampaignNote, KeptCampaign} from '../domain/campaign.ts';
 import type {CampaignReport} from '../domain/campaign-report.ts';
 import type {AskedHold} from '../domain/campaign-words.ts';
 import type {Result} from '../domain/failure.ts';
+import type {HostName} from '../domain/host.ts';
 import type {HostFacts} from '../domain/host-facts.ts';
 import type {Person} from '../domain/person.ts';
+import type {HostSamples} from '../domain/samples.ts';
 
 export interface CampaignStore {
   /** Keeps it, unless `inTheWay` says so of those that are kept: both in one transaction. False: not kept. */
@@ -16,6 +18,16 @@ export interface CampaignStore {
     id: CampaignId,
     ended: {readonly by: string; readonly atMs: number; readonly after: readonly HostFacts[]},
   ): Promise<boolean>;
+  /**
+   * What was sampled so far on one host, and when the next one is due. False, and nothing kept, where the campaign is ended,
+   * or where `fromMs`, what `nextMs` was when it was read, is no longer so; null: there was none.
+   */
+  keepSamples(
+    id: CampaignId,
+    kept: {readonly fromMs: number | null; readonly nextMs: number; readonly samples: HostSamples},
+  ): Promise<boolean>;
+  /** Once for each `what` of a campaign: false, and nothing kept, if it was there. */
+  note(id: CampaignId, note: CampaignNote): Promise<boolean>;
   keepCard(id: CampaignId, card: {readonly channel: string; readonly ts: string}): Promise<void>;
 }
 
@@ -24,6 +36,14 @@ export interface NewHold extends AskedHold {
   /** By whose clocks its end is meant. */
   readonly zone: string;
   readonly channel: string | null;
+}
+
+/** One sample that is to be made. */
+export interface DueSample {
+  readonly id: CampaignId;
+  readonly host: HostName;
+  /** Epoch ms. */
+  readonly dueAtMs: number;
 }
 
 export interface EndedCampaign {
@@ -44,5 +64,9 @@ export interface CampaignVerbs {
   /** Looks again at an ended campaign's hosts. Anybody may. */
   campaignReport(given: string): Promise<Result<EndedCampaign>>;
   holds(): Promise<Result<readonly KeptCampaign[]>>;
+  /** What campaigns have asked to be sampled, soonest first, due or not. */
+  comingSamples(): Promise<Result<readonly DueSample[]>>;
+  /** Makes the one that is due, and keeps it; a host that does not answer is a gap, and no failure. */
+  takeSample(id: CampaignId, host: HostName): Promise<Result<null>>;
   keepHoldCard(id: CampaignId, card: {readonly channel: string; readonly ts: string}): Promise<Result<null>>;
 }

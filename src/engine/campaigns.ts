@@ -22,15 +22,16 @@ import {factsAt} from './campaign-facts.ts';
 import type {EndedCampaign, NewHold} from './campaign-ports.ts';
 import type {EngineDeps} from './deps.ts';
 import {someAtATime} from './look-at-hosts.ts';
+import {samplesOf} from './sampling.ts';
 
 const AT_ONCE = 8;
 
 export async function startHold(deps: EngineDeps, asked: NewHold): Promise<Result<KeptCampaign>> {
-  const {kind, hosts, gpus, label, out, channel} = asked;
+  const {kind, hosts, gpus, label, out, channel, sampleMs} = asked;
   const nowMs = deps.clock.now();
   const untilMs = untilOf(deps, asked, nowMs);
   if (!untilMs.ok) return untilMs;
-  const wanted = {kind, hosts, gpus, label, out, channel, by: personId(asked.person), untilMs: untilMs.value};
+  const wanted = {kind, hosts, gpus, label, out, channel, sampleMs, by: personId(asked.person), untilMs: untilMs.value};
   // Before anybody is looked at: two campaigns on one GPU would find each other's work.
   const before = await deps.store.campaigns.all(nowMs);
   const first = inTheWay(before, wanted, nowMs);
@@ -64,7 +65,7 @@ export async function startHold(deps: EngineDeps, asked: NewHold): Promise<Resul
   });
   if (!added && met !== null) return fail({reason: 'held-already', hold: asHold(met)});
   deps.log.info({campaign: id, kind, hosts, by: campaign.by}, 'GPUs are held');
-  return ok({campaign, ended: null, card: null});
+  return ok({campaign, ended: null, card: null, samples: [], notes: []});
 }
 
 export async function stopHold(deps: EngineDeps, given: string, person: Person): Promise<Result<EndedCampaign>> {
@@ -79,7 +80,8 @@ export async function stopHold(deps: EngineDeps, given: string, person: Person):
   const end = {by: personId(person), atMs: deps.clock.now(), after};
   if (!(await deps.store.campaigns.end(campaign.id, end))) return stopHold(deps, campaign.id, person);
   deps.log.info({campaign: campaign.id, by: end.by}, 'GPUs are held no more');
-  return ok({kept: {...found.value, ended: end}, report: compared(campaign, looks, [])});
+  const kept = {...(await fresh(deps, found.value)), ended: end};
+  return ok({kept, report: compared(kept, looks)});
 }
 
 export async function campaignReport(deps: EngineDeps, given: string): Promise<Result<EndedCampaign>> {
@@ -88,7 +90,7 @@ export async function campaignReport(deps: EngineDeps, given: string): Promise<R
   const {campaign, ended} = found.value;
   if (ended === null) return fail({reason: 'campaign-running', hold: asHold(campaign)});
   const looks = campaign.kind === 'keep' ? [] : await lookAgain(deps, campaign);
-  return ok({kept: found.value, report: compared(campaign, looks, ended.after)});
+  return ok({kept: found.value, report: compared(found.value, looks)});
 }
 
 interface HostLooked {
@@ -109,12 +111,19 @@ function lookAgain(deps: EngineDeps, campaign: Campaign): Promise<readonly HostL
   return lookAt(deps, campaign.hosts, campaign.out, (host) => factsOf(campaign.before, host));
 }
 
-function compared(campaign: Campaign, looks: readonly HostLooked[], after: readonly HostFacts[]): CampaignReport {
+/** As the store has it now: a sample may have been kept while its hosts were looked at. */
+async function fresh(deps: EngineDeps, kept: KeptCampaign): Promise<KeptCampaign> {
+  const all = await deps.store.campaigns.all(deps.clock.now());
+  return all.find(({campaign}) => campaign.id === kept.campaign.id) ?? kept;
+}
+
+function compared(kept: KeptCampaign, looks: readonly HostLooked[]): CampaignReport {
+  const {campaign, ended} = kept;
   const hosts = looks.map(({host, facts}): CampaignHost => {
     if (!facts.ok) return {state: 'unseen', host, failure: facts.failure};
     const before = factsOf(campaign.before, host);
     if (before === null) throw new Error(`Internal error: campaign ${campaign.id} has no start on ${host}`);
-    return compareHost(campaign, before, facts.value, factsOf(after, host));
+    return compareHost(campaign, before, facts.value, factsOf(ended?.after ?? [], host), samplesOf(kept, host));
   });
   return {campaign, hosts};
 }

@@ -13,6 +13,7 @@ import {endReport, makeReport} from './make-report.ts';
 import type {Engine} from './ports.ts';
 import {propose} from './propose.ts';
 import {recover} from './recover.ts';
+import {comingSamples, takeSample} from './sampling.ts';
 import {addSchedule, keepFileSchedules, listSchedules, removeSchedule} from './schedules.ts';
 import {lookWithEarlier, survey} from './survey.ts';
 import {makeTurns} from './turns.ts';
@@ -59,6 +60,12 @@ export function makeEngine(given: GivenDeps): Engine {
     stopHold: (given, person) => guard(() => stopHold(deps, given, person)),
     campaignReport: (given) => guard(() => campaignReport(deps, given)),
     holds: () => guard(async () => ok(await deps.store.campaigns.all(deps.clock.now()))),
+    comingSamples: () =>
+      guard(async () => {
+        const nowMs = deps.clock.now();
+        return ok(comingSamples(await deps.store.campaigns.all(nowMs), nowMs));
+      }),
+    takeSample: (id, host) => guard(() => takeSample(deps, id, host)),
     keepHoldCard: (id, card) =>
       guard(async () => {
         await deps.store.campaigns.keepCard(id, card);

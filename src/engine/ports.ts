@@ -40,6 +40,8 @@ export interface RemoteHost {
    * profilers, and their reports in these folders (absolute paths of one line) and where they work.
    */
   settings(folders: readonly string[]): Promise<Result<Transcript>>;
+  /** One read-only exec with the look credential, as light as can be: memory and load of each GPU, and who is billed. */
+  sample(): Promise<Result<Transcript>>;
   /**
    * One signalling exec with the act credential. `onEvent` hears each event as its line arrives. An `ok` answer carries
    * the whole transcript; a failure says in `mayHaveActed` whether a signal may have been sent.

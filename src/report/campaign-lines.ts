@@ -2,13 +2,13 @@
 import {type Campaign, type CampaignState, campaignState, type KeptCampaign} from '../domain/campaign.ts';
 import type {CampaignHost, CampaignReport, Leftover, SeenCampaignHost} from '../domain/campaign-report.ts';
 import {isAsBefore} from '../domain/campaign-report.ts';
-import type {SharedLeftover} from '../domain/deep.ts';
 import type {HolderReport} from '../domain/host-report.ts';
-import type {Setting, SettingChange} from '../domain/settings-diff.ts';
-import {plural, ranges, roughMemory, span, thousands} from './amounts.ts';
+import {plural, ranges, span, thousands} from './amounts.ts';
+import {memoryTable, peakLines} from './campaign-memory-lines.ts';
+import {fileLines, settingLines, sharedLines} from './campaign-trace-lines.ts';
 import {failureSentence} from './failure-sentence.ts';
-import {column, safeLine} from './safe-text.ts';
-import {FINDING_WORD, STATE_WORD} from './wording.ts';
+import {safeLine} from './safe-text.ts';
+import {FINDING_WORD} from './wording.ts';
 
 const MOST = 40;
 
@@ -29,6 +29,13 @@ export function campaignLine(kept: KeptCampaign, nowMs: number, time: (atMs: num
     ended: `ended ${ended === null ? '?' : `${time(ended.atMs)} by ${safeLine(ended.by, 60)}`}`,
   };
   return `${campaignTitle(campaign)}: since ${time(startedAtMs)}, ${state[campaignState(kept, nowMs)]}`;
+}
+
+/** How the hosts are looked at until it is stopped: one sentence. */
+export function measuredWords(sampleMs: number | null): string {
+  return sampleMs === null
+    ? 'Nobody looks there unasked until it is stopped, so that no look is in the measurement.'
+    : `Memory is sampled every ${span(sampleMs)} by the running bot; nobody else looks there unasked until it is stopped.`;
 }
 
 /** The whole report, host by host. `command` is what people type before a verb: `gpu-reclaim` or `/gpu`. */
@@ -62,7 +69,7 @@ export function campaignHostLines(host: CampaignHost, command: string): readonly
     campaignHostTitle(host),
     ...(host.rebooted ? ['  It was rebooted since the start: nothing of before can still run.'] : []),
     ...memoryTable(host),
-    '  peak: not sampled; nobody looked between start and stop, so that no look is in the measurement',
+    ...peakLines(host),
     ...leftoverLines(host, command),
     ...settingLines(host),
     ...sharedLines(host.shared),
@@ -72,21 +79,6 @@ export function campaignHostLines(host: CampaignHost, command: string): readonly
     ...(host.fullSight
       ? []
       : ['  Not everything on this host could be read: what is not named here may still be there.']),
-  ];
-}
-
-/** At most 42 columns: a phone shows no more. */
-function memoryTable({gpus}: SeenCampaignHost): readonly string[] {
-  const row = (index: string, cells: readonly string[], note: string): string =>
-    `  ${column(index, 3)}${cells.map((cell) => column(cell, 9, 'right')).join('')}  ${note}`.trimEnd();
-  return [
-    row('GPU', ['before', 'after', 'now'], 'MiB'),
-    ...gpus.map(({index, beforeMiB, afterMiB, nowMiB, state}) =>
-      row(` ${index ?? '?'}`, [figure(beforeMiB), figure(afterMiB), figure(nowMiB)], STATE_WORD[state]),
-    ),
-    ...gpus
-      .filter(({state, unexplainedMiB}) => state === 'dirty' && (unexplainedMiB ?? 0) > 0)
-      .map(({index, unexplainedMiB}) => `  GPU ${index ?? '?'}: ${thousands(unexplainedMiB ?? 0)} MiB unexplained`),
   ];
 }
 
@@ -138,72 +130,6 @@ function useWords({gpus, chargedMiB}: HolderReport): string {
   return `${where}${chargedMiB === null ? '' : `${where === '' ? ' ·' : ','} ${thousands(chargedMiB)} MiB`}`;
 }
 
-const SETTING_WORD: Readonly<Record<Setting, string>> = {
-  persistence: 'persistence mode',
-  'power-limit': 'power limit',
-  'application-clocks': 'application clocks',
-  'compute-mode': 'compute mode',
-  mig: 'MIG mode',
-  ecc: 'ECC mode',
-};
-
-/** Each command on a line of its own, to be copied. */
-function settingLines({host, settings, unlock}: SeenCampaignHost): readonly string[] {
-  if (settings === null)
-    return ['  What is set on the GPUs could not be compared: one of the two looks at it is missing.'];
-  const {changes, unread, missing} = settings;
-  return [
-    ...(changes.length === 0
-      ? ['  Power limits, application clocks and modes are as at the start.']
-      : [`  Set differently than at the start; to set it back, as root on ${host}:`]),
-    ...changes.flatMap((change) => [`    ${changeWords(change)}`, `      ${change.command}`]),
-    ...unread.map(
-      ({what, indexes, token}) =>
-        `  Not to be compared on GPU ${indexWords(indexes)}: ${SETTING_WORD[what]}, for which nvidia-smi says ${safeLine(token, 60)}`,
-    ),
-    ...(missing.length === 0 ? [] : [`  Only one of the two looks shows GPU ${indexWords(missing)}.`]),
-    ...(unlock.length === 0
-      ? []
-      : [
-          '  Locked clocks cannot be read back. If anybody locked them (-lgc, -lmc), this unlocks them:',
-          ...unlock.map((one) => `      ${one}`),
-        ]),
-  ];
-}
-
-function changeWords({index, what, from, to, needsReset}: SettingChange): string {
-  return `GPU ${index ?? '?'} ${SETTING_WORD[what]}: was ${safeLine(from, 40)}, is ${safeLine(to, 40)}${needsReset ? ' (takes a reset of the GPU)' : ''}`;
-}
-
-function sharedLines(shared: readonly SharedLeftover[] | null): readonly string[] {
-  if (shared === null) return ['  Shared memory was not compared: not every process was in sight.'];
-  return shared.slice(0, MOST).flatMap(({kind, name, MiB, ageMs}) => {
-    const what = kind === 'file' ? `/dev/shm/${safeLine(name, 60)}` : `segment ${safeLine(name, 20)}`;
-    const command = removal(kind, name);
-    return [
-      `  shared memory that nobody has open: ${what}, ${roughMemory(MiB)}${ageMs === null ? '' : `, ${span(ageMs)} old`}; once nobody needs it:`,
-      ...(command === null ? ['    (a name that no command is made of)'] : [`      ${command}`]),
-    ];
-  });
-}
-
-/** Only of a name that means nothing to a shell. */
-function removal(kind: SharedLeftover['kind'], name: string): string | null {
-  if (kind === 'segment') return /^\d+$/.test(name) ? `ipcrm -m ${name}` : null;
-  const plain = /^[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)*$/.test(name) && !/(^|\/)\.\.(\/|$)/.test(name);
-  return plain ? `rm -- /dev/shm/${name}` : null;
-}
-
-function fileLines({files, sought}: SeenCampaignHost): readonly string[] {
-  if (sought.length === 0) return ['  Report files were not looked for: no out= was given, and no profiler runs.'];
-  const folders = sought.map(({folder, whole}) => `${safeLine(folder, 60)}${whole ? '' : ' (not to its end)'}`);
-  return [
-    `  Report files since the start, sought in ${folders.join(', ')}: ${files.length === 0 ? 'none' : plural(files.length, 'file', 'files')}`,
-    ...files.slice(0, MOST).map(({path, MiB}) => `    ${safeLine(path, 120)}, ${roughMemory(MiB)}`),
-    ...(files.length > MOST ? [`    … ${files.length - MOST} more`] : []),
-  ];
-}
-
 function faultLines({xids, ecc}: SeenCampaignHost): readonly string[] {
   const none = (xids?.length ?? 0) + ecc.length === 0;
   return [
@@ -239,13 +165,4 @@ function mpsLines({mps}: SeenCampaignHost): readonly string[] {
 
 function gpuWords(gpus: readonly number[] | null): string {
   return gpus === null ? '' : `, GPU ${ranges(gpus)}`;
-}
-
-function indexWords(indexes: readonly (number | null)[]): string {
-  const known = indexes.flatMap((index) => (index === null ? [] : [index]));
-  return known.length === indexes.length ? ranges(known) : [ranges(known), '?'].filter(Boolean).join(', ');
-}
-
-function figure(value: number | null): string {
-  return value === null ? '?' : thousands(value);
 }

@@ -22,6 +22,7 @@ export interface RemoteScripts {
   owners(nonce: string, names: readonly OwnerName[]): string;
   owned(nonce: string, owners: readonly StoppableOwner[]): string;
   settings(nonce: string, folders: readonly string[]): string;
+  sample(nonce: string): string;
   signal(nonce: string, frameNonce: string, batch: SignalBatch, host: {readonly deviceFolder: string}): string;
 }
 
@@ -80,6 +81,8 @@ function makeRemoteHost(
     owned: (owners) => look((nonce) => scripts.owned(nonce, owners)),
 
     settings: (folders) => look((nonce) => scripts.settings(nonce, folders)),
+
+    sample: () => look((nonce) => scripts.sample(nonce)),
 
     signal(batch, onEvent) {
       if (access.act === null) return Promise.resolve(fail({reason: 'host-observe-only', host: access.name}));

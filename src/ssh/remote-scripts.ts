@@ -4,6 +4,7 @@ import {ownedScript} from './owned-script.ts';
 import {ownersScript} from './owners-script.ts';
 import {probeScript} from './probe-script.ts';
 import type {RemoteScripts} from './remote-host.ts';
+import {sampleScript} from './sample-script.ts';
 import {settingsScript} from './settings-script.ts';
 import {signalScript} from './signal-script.ts';
 import {writesScript} from './writes-script.ts';
@@ -15,5 +16,6 @@ export const REMOTE_SCRIPTS: RemoteScripts = {
   owners: ownersScript,
   owned: ownedScript,
   settings: settingsScript,
+  sample: sampleScript,
   signal: signalScript,
 };

@@ -1,39 +1,14 @@
 /** Campaigns and other holds. Whether one may be kept beside the others is decided in the transaction that keeps it. */
-import type {Kysely} from 'kysely';
-import {z} from 'zod';
-import type {Campaign, KeptCampaign} from '../domain/campaign.ts';
-import type {HostFacts} from '../domain/host-facts.ts';
+import type {Kysely, Transaction} from 'kysely';
+import type {CampaignId, CampaignNote, KeptCampaign} from '../domain/campaign.ts';
 import type {CampaignStore} from '../engine/campaign-ports.ts';
+import {decodeAfter, decodeCampaign, decodeCard, decodeSamples} from './campaign-codec.ts';
 import type {Reader} from './read-runs.ts';
-import type {CampaignRow, Schema} from './schema.ts';
-import {StoreError} from './store-error.ts';
+import type {CampaignNoteRow, CampaignRow, CampaignSamplesRow, Schema} from './schema.ts';
+import {isUniqueViolation, StoreError} from './store-error.ts';
 
-/** An ended one can be reported on again for so long. */
+/** An ended one can be reported on again for so long; after that it is forgotten with the next that begins. */
 const KEPT_MS = 30 * 86_400_000;
-
-const FACTS = z.looseObject({
-  seen: z.looseObject({
-    state: z.literal('seen'),
-    host: z.string(),
-    bootId: z.string(),
-    gpus: z.array(z.looseObject({uuid: z.string()})),
-    holders: z.array(z.looseObject({pid: z.number(), startTicks: z.string()})),
-  }),
-  uptimeMs: z.number(),
-  settings: z.looseObject({gpus: z.array(z.looseObject({uuid: z.string()}))}).nullable(),
-  deep: z.looseObject({mpsSeen: z.boolean()}).nullable(),
-});
-const CAMPAIGN = z.looseObject({
-  id: z.string(),
-  kind: z.enum(['profile', 'keep']),
-  hosts: z.array(z.string()),
-  gpus: z.array(z.number()).nullable(),
-  by: z.string(),
-  startedAtMs: z.number(),
-  untilMs: z.number().nullable(),
-  before: z.array(FACTS),
-});
-const CARD = z.looseObject({channel: z.string(), ts: z.string()});
 
 export function makeCampaignStore(reader: Reader): CampaignStore {
   const {db} = reader;
@@ -41,6 +16,7 @@ export function makeCampaignStore(reader: Reader): CampaignStore {
     add: (campaign, inTheWay) =>
       db.transaction().execute(async (trx) => {
         if (inTheWay(await read(reader, trx, campaign.startedAtMs))) return false;
+        await forgetOld(trx, campaign.startedAtMs - KEPT_MS);
         const row = {id: campaign.id, started_at_ms: campaign.startedAtMs, body: JSON.stringify(campaign)};
         await trx
           .insertInto('campaigns')
@@ -60,6 +36,17 @@ export function makeCampaignStore(reader: Reader): CampaignStore {
       );
       return done.numUpdatedRows === 1n;
     },
+    keepSamples: (id, kept) => db.transaction().execute((trx) => keepSamples(trx, id, kept)),
+    note: async (id, note) => {
+      try {
+        const row = {campaign_id: id, what: note.what, at_ms: note.atMs, by_whom: note.by};
+        await db.transaction().execute((trx) => trx.insertInto('campaign_notes').values(row).execute());
+        return true;
+      } catch (error) {
+        if (isUniqueViolation(error)) return false;
+        throw error;
+      }
+    },
     keepCard: async (id, card) => {
       await db.transaction().execute((trx) =>
         trx
@@ -72,6 +59,46 @@ export function makeCampaignStore(reader: Reader): CampaignStore {
   };
 }
 
+async function keepSamples(
+  trx: Transaction<Schema>,
+  id: CampaignId,
+  {fromMs, nextMs, samples}: Parameters<CampaignStore['keepSamples']>[1],
+): Promise<boolean> {
+  const open = await trx
+    .selectFrom('campaigns')
+    .select('id')
+    .where('id', '=', id)
+    .where('ended_at_ms', 'is', null)
+    .executeTakeFirst();
+  if (open === undefined) return false;
+  const values = {next_ms: nextMs, body: JSON.stringify(samples)};
+  if (fromMs === null) {
+    const added = await trx
+      .insertInto('campaign_samples')
+      .values({campaign_id: id, host: samples.host, ...values})
+      .onConflict((conflict) => conflict.columns(['campaign_id', 'host']).doNothing())
+      .executeTakeFirst();
+    return added.numInsertedOrUpdatedRows === 1n;
+  }
+  const moved = await trx
+    .updateTable('campaign_samples')
+    .set(values)
+    .where('campaign_id', '=', id)
+    .where('host', '=', samples.host)
+    .where('next_ms', '=', fromMs)
+    .executeTakeFirst();
+  return moved.numUpdatedRows === 1n;
+}
+
+async function forgetOld(trx: Transaction<Schema>, beforeMs: number): Promise<void> {
+  const old = await trx.selectFrom('campaigns').select('id').where('ended_at_ms', '<', beforeMs).execute();
+  const ids = old.map(({id}) => id);
+  if (ids.length === 0) return;
+  await trx.deleteFrom('campaign_samples').where('campaign_id', 'in', ids).execute();
+  await trx.deleteFrom('campaign_notes').where('campaign_id', 'in', ids).execute();
+  await trx.deleteFrom('campaigns').where('id', 'in', ids).execute();
+}
+
 /** `db`: the database, or a transaction of it. */
 async function read(reader: Reader, db: Kysely<Schema>, nowMs: number): Promise<readonly KeptCampaign[]> {
   const rows = await db
@@ -81,33 +108,33 @@ async function read(reader: Reader, db: Kysely<Schema>, nowMs: number): Promise<
     .orderBy('started_at_ms')
     .orderBy('id')
     .execute();
-  return rows.map((row) => keptOf(reader, row));
+  if (rows.length === 0) return [];
+  const samples = await db.selectFrom('campaign_samples').selectAll().orderBy('host').execute();
+  const notes = await db.selectFrom('campaign_notes').selectAll().orderBy('at_ms').orderBy('what').execute();
+  const of = <T extends {readonly campaign_id: string}>(all: readonly T[], id: string): readonly T[] =>
+    all.filter((one) => one.campaign_id === id);
+  return rows.map((row) => keptOf(reader, row, of(samples, row.id), of(notes, row.id)));
 }
 
-function keptOf({path}: Reader, row: CampaignRow): KeptCampaign {
-  const decoded = <T>(shape: z.ZodType, text: string): T => {
-    const found = shape.safeParse(parsed(text));
-    if (found.success) return found.data as T;
+function keptOf(
+  {path}: Reader,
+  row: CampaignRow,
+  samples: readonly CampaignSamplesRow[],
+  notes: readonly CampaignNoteRow[],
+): KeptCampaign {
+  const decoded = <T>(decode: (text: string) => T | null, text: string): T => {
+    const value = decode(text);
+    if (value !== null) return value;
     throw new StoreError({reason: 'store-unreadable', path, detail: `campaign ${row.id}: damaged`});
   };
   return {
-    campaign: decoded<Campaign>(CAMPAIGN, row.body),
+    campaign: decoded(decodeCampaign, row.body),
     ended:
       row.ended_at_ms === null || row.ended_by === null
         ? null
-        : {
-            by: row.ended_by,
-            atMs: row.ended_at_ms,
-            after: row.after === null ? [] : decoded<readonly HostFacts[]>(z.array(FACTS), row.after),
-          },
-    card: row.card === null ? null : decoded<NonNullable<KeptCampaign['card']>>(CARD, row.card),
+        : {by: row.ended_by, atMs: row.ended_at_ms, after: row.after === null ? [] : decoded(decodeAfter, row.after)},
+    card: row.card === null ? null : decoded(decodeCard, row.card),
+    samples: samples.map(({next_ms, body}) => ({nextMs: next_ms, samples: decoded(decodeSamples, body)})),
+    notes: notes.map(({what, at_ms, by_whom}): CampaignNote => ({what, atMs: at_ms, by: by_whom})),
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -19,6 +19,24 @@ export interface Schema {
   readonly schedules: ScheduleRow;
   readonly reports: ReportRow;
   readonly campaigns: CampaignRow;
+  readonly campaign_samples: CampaignSamplesRow;
+  readonly campaign_notes: CampaignNoteRow;
+}
+
+/** What a campaign sampled on one host, added up. */
+export interface CampaignSamplesRow {
+  readonly campaign_id: string;
+  readonly host: string;
+  /** When the next one is due. */
+  readonly next_ms: number;
+  readonly body: string;
+}
+
+export interface CampaignNoteRow {
+  readonly campaign_id: string;
+  readonly what: string;
+  readonly at_ms: number;
+  readonly by_whom: string;
 }
 
 export interface CampaignRow {
@@ -195,5 +213,13 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     `create table campaigns (
       id text primary key, started_at_ms bigint not null, body text not null, ended_by text, ended_at_ms bigint,
       after text, card text)`,
+  ],
+  [
+    `create table campaign_samples (
+      campaign_id text not null, host text not null, next_ms bigint not null, body text not null,
+      primary key (campaign_id, host))`,
+    `create table campaign_notes (
+      campaign_id text not null, what text not null, at_ms bigint not null, by_whom text not null,
+      primary key (campaign_id, what))`,
   ],
 ];

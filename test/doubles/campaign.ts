@@ -69,6 +69,7 @@ export function aCampaign(change: Partial<Campaign> = {}): Campaign {
     by: 'os:anna',
     label: null,
     out: null,
+    sampleMs: null,
     startedAtMs: 1_000,
     untilMs: null,
     channel: null,
@@ -78,5 +79,5 @@ export function aCampaign(change: Partial<Campaign> = {}): Campaign {
 }
 
 export function kept(change: Partial<Campaign> = {}, more: Partial<KeptCampaign> = {}): KeptCampaign {
-  return {campaign: aCampaign(change), ended: null, card: null, ...more};
+  return {campaign: aCampaign(change), ended: null, card: null, samples: [], notes: [], ...more};
 }

@@ -13,6 +13,10 @@ export interface Said {
   probe: string | null;
   powerW: number;
   looks: number;
+  /** What a sample says; null: it is not reachable. Left out: 0 % and 4 MiB, nobody billed. */
+  sample?: {readonly usedMiB: number; readonly utilization?: string; readonly pids?: readonly number[]} | null;
+  /** How many were asked for. */
+  samples?: number;
   /** Folders that were to be looked into for report files. */
   folders: readonly string[];
 }
@@ -29,7 +33,7 @@ export function measuredHosts(said: Said): RemoteHosts {
         exitCode: 0,
         tookMs: 9,
       });
-    const known: Partial<RemoteHost> = {
+    const known: {-readonly [Verb in keyof RemoteHost]?: RemoteHost[Verb]} = {
       probe: async () => {
         said.looks += 1;
         return said.probe === null ? unreachable(name) : transcript(said.probe);
@@ -42,6 +46,11 @@ export function measuredHosts(said: Said): RemoteHosts {
         said.folders = folders;
         return said.probe === null ? unreachable(name) : transcript(settingsText(said.probe, said.powerW));
       },
+    };
+    known.sample = async () => {
+      said.samples = (said.samples ?? 0) + 1;
+      const {sample = {usedMiB: 4}} = said;
+      return sample === null || said.probe === null ? unreachable(name) : transcript(sampleText(said.probe, sample));
     };
     return new Proxy(known as RemoteHost, {
       get: (target, asked: keyof RemoteHost) => {
@@ -71,6 +80,33 @@ function settingsText(probe: string, powerW: number): string {
     row,
     '@rc 0',
     `@@${NONCE} end settings 0`,
+    `@@${NONCE} END 0`,
+    '',
+  ]
+    .map((one) => (one.startsWith('@@') ? `\n${one}` : one))
+    .join('\n');
+}
+
+/** Of the same boot, and of the first GPU in that look. */
+function sampleText(probe: string, {usedMiB, utilization = '0', pids = []}: NonNullable<Said['sample']>): string {
+  const [uuid = ''] = /GPU-[0-9a-f-]{36}/.exec(probe) ?? [];
+  const boot = probe.split('\n').find((one) => one.startsWith('boot_id ')) ?? '';
+  return [
+    `@@${NONCE} BEGIN sample 1`,
+    `@@${NONCE} begin usage`,
+    '@fields uuid,memory.used,utilization.gpu,index',
+    `${uuid}, ${usedMiB}, ${utilization}, 0`,
+    '@rc 0',
+    `@@${NONCE} end usage 0`,
+    `@@${NONCE} begin bills`,
+    '@fields gpu_uuid,pid,process_name,used_gpu_memory',
+    ...pids.map((pid) => `${uuid}, ${pid}, python3, 512`),
+    '@rc 0',
+    `@@${NONCE} end bills 0`,
+    `@@${NONCE} begin sample`,
+    boot,
+    'took 100.00 100.03',
+    `@@${NONCE} end sample 0`,
     `@@${NONCE} END 0`,
     '',
   ]

@@ -1,64 +1,12 @@
 /** Campaigns over a real store and the real engine: whom a hold keeps out, and which looks are not made meanwhile. */
-import {readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
-import {readHold} from '../../src/domain/campaign-words.ts';
-import {hostName} from '../../src/domain/host.ts';
 import type {Person} from '../../src/domain/person.ts';
-import {runId} from '../../src/domain/run.ts';
 import {requestOf} from '../../src/domain/run-state.ts';
-import {makeEngine} from '../../src/engine/engine.ts';
-import {nextTimes} from '../../src/schedule/next-times.ts';
-import {ANNA, aHost, aPolicy, aRequest, BO, HOST} from '../doubles/build.ts';
-import {measuredHosts, type Said} from '../doubles/measured-host.ts';
-import {opened, storePath} from '../store/fresh-store.ts';
-import {OWNER} from '../store/sample.ts';
+import {ANNA, aRequest, BO, HOST} from '../doubles/build.ts';
+import {bench, H200, OTHER} from '../doubles/campaign-bench.ts';
 
-const H200 = readFileSync(new URL('../fixtures/probes/h200.txt', import.meta.url), 'utf8');
 const HOUR = 3_600_000;
 const CARLA: Person = {kind: 'os-user', name: 'carla', uid: 1002};
-const OTHER = hostName('gpu-08');
-
-async function bench() {
-  const said: Said = {probe: H200, powerW: 700, looks: 0, folders: []};
-  const clock = {
-    at: Date.parse('2027-03-01T10:00:00Z'),
-    now: () => clock.at,
-    ticks: () => clock.at,
-    wait: async () => undefined,
-  };
-  const hosts = new Map([HOST, OTHER].map((name) => [name, aHost({name})]));
-  const quiet = {info: () => undefined, warn: () => undefined, error: () => undefined};
-  let count = 0;
-  const store = await opened(storePath());
-  const engine = makeEngine({
-    hosts,
-    remote: measuredHosts(said),
-    store,
-    policy: aPolicy({
-      approvers: [
-        {kind: 'os-user', name: 'carla'},
-        {kind: 'os-user', name: 'bo'},
-      ],
-    }),
-    clock,
-    log: quiet,
-    announcer: {announce: () => undefined, progress: () => undefined},
-    newRunId: () => {
-      count += 1;
-      return runId(`${String(count).padStart(5, '0')}0000000`);
-    },
-    digest: () => 'd',
-    nextTimes,
-    isAlive: () => true,
-    owner: OWNER,
-  });
-  const start = async (kind: 'profile' | 'keep', text: string, person: Person = ANNA) => {
-    const read = readHold(kind, text.split(' '), [...hosts.values()]);
-    if (!read.ok) throw new Error(JSON.stringify(read.failure));
-    return engine.startHold({...read.value.asked, zone: 'UTC', person, channel: null});
-  };
-  return {said, clock, store, engine, start};
-}
 
 async function id(started: Promise<Awaited<ReturnType<Awaited<ReturnType<typeof bench>>['start']>>>): Promise<string> {
   const done = await started;

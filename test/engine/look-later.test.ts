@@ -44,6 +44,7 @@ async function stage(
         owners: never,
         owned: never,
         settings: never,
+        sample: never,
         signal: never,
       }),
       close: async () => undefined,

@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {compareHost} from '../../src/domain/campaign-report.ts';
+import {noSamples} from '../../src/domain/samples.ts';
 import {figure} from '../../src/domain/snapshot.ts';
 import {campaignHostLines, campaignHostTitle, campaignLine, reportLines} from '../../src/report/campaign-lines.ts';
 import {HOST, uuidOf} from '../doubles/build.ts';
@@ -119,6 +120,42 @@ describe('a post-profiling report in words', () => {
     const lines = reportLines({campaign: aCampaign(), hosts: [{state: 'unseen', host: HOST, failure}, changed]}, 'x');
     expect(lines[0]).toBe(`${HOST}: unknown, it could not be looked at`);
     expect(lines.join('\n')).toContain('PID 7');
+  });
+
+  it.each([
+    [{}, 'peak: highest of 214 samples, one every 60 s, 31 ms each on the host, 50 ms at most; none missed'],
+    [{missed: 2}, '2 missed'],
+    [
+      {missed: 1, gaps: [{fromMs: 60_000, toMs: 60_000, missed: 1, why: 'failed'}]},
+      'gap: 1970-01-01 00:01:00 UTC; the host did not answer',
+    ],
+    [
+      {missed: 3, gaps: [{fromMs: 60_000, toMs: 180_000, missed: 3, why: 'not-made'}]},
+      'gap: 1970-01-01 00:01:00 UTC to 1970-01-01 00:03:00 UTC, 3 missed; no bot was there to look',
+    ],
+    [{missed: 1, gaps: [{fromMs: 0, toMs: 0, missed: 1, why: 'run'}]}, 'a reclaim worked on this host'],
+    [{gapsLeftOut: 7}, '… 7 earlier gaps'],
+    [{count: 0, missed: 9}, 'peak: not known; one every 60 s was asked for, and none of 9 samples was made'],
+  ] as const)('says what the peak rests on: %j', (change, said) => {
+    const gpu = {uuid: uuidOf(0), index: 0, maxAtMs: 1, lastMiB: 4, lastAtMs: 2, fell: null};
+    const samples = {
+      ...noSamples(HOST),
+      count: 214,
+      costMs: 214 * 31,
+      dearestMs: 50,
+      gpus: [{...gpu, maxMiB: 143_771, count: 200}],
+      ...change,
+    };
+    const lines = campaignHostLines(
+      compareHost(aCampaign({sampleMs: 60_000}), someFacts(), someFacts(), null, samples),
+      'x',
+    );
+    expect(lines.join('\n')).toContain(said);
+    if (samples.count === 0) return;
+    expect(lines).toContain('   0         4  143,771        4        4');
+    expect(lines).toContain('  MiB; now GPU 0-1 clean');
+    expect(lines.join('\n')).toContain('GPU 0: only 200 of them had its figure');
+    for (const line of lines.slice(1, 5)) expect(line.length).toBeLessThanOrEqual(42);
   });
 
   it('lists holds with their state', () => {

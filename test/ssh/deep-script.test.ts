@@ -55,6 +55,7 @@ describe.skipIf(!HAS_SSHD)('over a real sshd (needs openssh-server)', () => {
         owners: never,
         owned: never,
         settings: never,
+        sample: never,
         signal: never,
       },
       parseSignalLine: () => null,

@@ -55,6 +55,7 @@ export function hostRunning(
       writes: (nonce) => `:\n${framed(nonce, 'writes')}`,
       owned: (nonce) => `:\n${framed(nonce, 'owned')}`,
       settings: (nonce) => `:\n${framed(nonce, 'settings')}`,
+      sample: (nonce) => `:\n${framed(nonce, 'sample')}`,
       owners: (nonce) => `:\n${framed(nonce, 'owners')}`,
       signal: (nonce, frameNonce) => `#${frameNonce}\n${framed(nonce, 'signal')}#${frameNonce}\n`,
     },

@@ -7,6 +7,7 @@ import {ownedScript} from '../../src/ssh/owned-script.ts';
 import {ownersScript} from '../../src/ssh/owners-script.ts';
 import {probeScript} from '../../src/ssh/probe-script.ts';
 import {makeRemoteHosts} from '../../src/ssh/remote-host.ts';
+import {sampleScript} from '../../src/ssh/sample-script.ts';
 import {settingsScript} from '../../src/ssh/settings-script.ts';
 import {signalScript} from '../../src/ssh/signal-script.ts';
 import {writesScript} from '../../src/ssh/writes-script.ts';
@@ -38,6 +39,7 @@ describe.skipIf(!HAS_SSHD || !has('python3'))(
           owners: ownersScript,
           owned: ownedScript,
           settings: settingsScript,
+          sample: sampleScript,
           signal: signalScript,
         },
         parseSignalLine,

@@ -22,12 +22,12 @@ describe('a hold', () => {
     });
     expect(await (await opened(path)).campaigns.add(campaign, never)).toBe(true);
     const other = await opened(path);
-    expect(await other.campaigns.all(5)).toEqual([{campaign, ended: null, card: null}]);
+    expect(await other.campaigns.all(5)).toEqual([{campaign, ended: null, card: null, samples: [], notes: []}]);
     await other.campaigns.keepCard(campaign.id, {channel: 'C1', ts: '1.2'});
     const after = [someFacts({uptimeMs: 3})];
     expect(await other.campaigns.end(campaign.id, {by: 'os:bo', atMs: 6, after})).toBe(true);
     expect(await other.campaigns.all(7)).toEqual([
-      {campaign, ended: {by: 'os:bo', atMs: 6, after}, card: {channel: 'C1', ts: '1.2'}},
+      {campaign, ended: {by: 'os:bo', atMs: 6, after}, card: {channel: 'C1', ts: '1.2'}, samples: [], notes: []},
     ]);
   });
 

@@ -2,7 +2,13 @@
 import type {KeptCampaign} from '../../domain/campaign.ts';
 import type {SeenCampaignHost} from '../../domain/campaign-report.ts';
 import type {EndedCampaign} from '../../engine/campaign-ports.ts';
-import {campaignHostLines, campaignHostTitle, campaignLine, leftoverWords} from '../../report/campaign-lines.ts';
+import {
+  campaignHostLines,
+  campaignHostTitle,
+  campaignLine,
+  leftoverWords,
+  measuredWords,
+} from '../../report/campaign-lines.ts';
 import {wrapped} from '../../report/wrapped.ts';
 import {code, mrkdwn} from '../escape.ts';
 import {ACTION, proposeValue} from '../ids.ts';
@@ -27,7 +33,7 @@ export function holdCard(kept: KeptCampaign, nowMs: number, command: string): Me
       ? `Ended ${dated(ended.atMs)} by ${mentionOfId(ended.by)}${measured ? '; the report is in the thread' : ''}.`
       : [
           `Others have these GPUs back only with \`override="why"\`.`,
-          ...(measured ? ['Nobody looks there unasked, so that no look is in the measurement.'] : []),
+          ...(measured ? [measuredWords(campaign.sampleMs)] : []),
           `${stop} ends it${measured ? ' and makes the report here' : ''}.`,
         ].join('\n');
   return messageOf([

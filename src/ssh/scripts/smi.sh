@@ -10,6 +10,8 @@ p_charge_fields=gpu_uuid,pid,process_name,used_gpu_memory
 # For settings.sh. Clocks for applications are on their way out, so that a driver may come to know none.
 p_settings_fields=index,uuid,clocks.applications.graphics,clocks.applications.memory,clocks.default_applications.graphics,clocks.default_applications.memory,power.limit,power.default_limit,enforced.power.limit,persistence_mode,compute_mode,mig.mode.current,ecc.mode.current,ecc.errors.uncorrected.volatile.total,ecc.errors.uncorrected.aggregate.total
 p_settings_fields_old=index,uuid,power.limit,power.default_limit,enforced.power.limit,persistence_mode,compute_mode,ecc.mode.current,ecc.errors.uncorrected.volatile.total,ecc.errors.uncorrected.aggregate.total
+# For sample.sh. Begins as the memory watch of memory.sh asks, so that a stuck one is known as ours by the same words.
+p_usage_fields=uuid,memory.used,utilization.gpu,index
 p_smi_limit=8
 
 p_side_gpus() {
