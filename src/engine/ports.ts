@@ -108,6 +108,14 @@ export interface Card {
   readonly ts: string;
 }
 
+/** A command or a click that was taken and not answered: whoever took it is at work, or died. */
+export interface OpenClaim {
+  readonly key: string;
+  /** Epoch ms. */
+  readonly atMs: number;
+  readonly body: unknown;
+}
+
 /** A look at a closed run's host that is still owed. */
 export interface DueLook {
   readonly runId: RunId;
@@ -170,10 +178,20 @@ export interface RunStore {
   baselines(gpuUuids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   noteBaseline(gpuUuid: string, usedMiB: number, atMs: number): Promise<void>;
 
-  /** True once per key, whoever asks and after any restart: the first to claim a command or a click does its work. */
-  claim(key: string, atMs: number): Promise<boolean>;
+  /**
+   * True once per key, whoever asks and after any restart: the first to claim a command or a click does its work. With a
+   * `body` (who is to be answered, in the door's own words) it is found by `unsettled` until it is settled.
+   */
+  claim(key: string, atMs: number, body?: unknown): Promise<boolean>;
+  /** Its work is done and answered. The key stays taken. */
+  settle(key: string, atMs: number): Promise<void>;
+  /** What was claimed with a body and never settled, oldest first. */
+  unsettled(limit: number): Promise<readonly OpenClaim[]>;
   /** Gives a claim back after its work failed, so that a redelivery may try again. */
   unclaim(key: string): Promise<void>;
+  /** The channel that a run was asked for in, known from before its card stands there; the first one kept counts. */
+  keepPlace(runId: RunId, channel: string): Promise<void>;
+  placeOf(runId: RunId): Promise<string | null>;
   /** Where a run's root card stands in Slack; null before it is posted. */
   cardOf(runId: RunId): Promise<Card | null>;
   /** The first card kept for a run stays its card. */
@@ -190,7 +208,10 @@ export interface RunStore {
   readonly schedules: ScheduleStore;
   readonly campaigns: CampaignStore;
 
-  pendingOutbox(limit: number): Promise<readonly OutboxRow[]>;
+  /** Runs that owe a message, the longest owed first. */
+  owedRuns(limit: number): Promise<readonly RunId[]>;
+  /** Of all runs, or of one. */
+  pendingOutbox(limit: number, of?: RunId): Promise<readonly OutboxRow[]>;
   markPosted(key: string, atMs: number): Promise<void>;
   close(): Promise<void>;
 }

@@ -53,6 +53,30 @@ export function troubleOf(error: unknown): ApiTrouble {
   return {kind: 'later', error: error instanceof Error ? error.message : String(error)};
 }
 
+/** Slack's own words for having broken off in the middle. */
+const BROKEN_OFF = new Set(['fatal_error', 'internal_error', 'request_timeout']);
+/** The connection never stood, so nothing was asked. */
+const NEVER_ASKED = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Whether Slack may have done what was asked, or may still do it, although it did not say so. */
+export function mayBeDone(error: unknown): boolean {
+  if (error instanceof webApi.WebAPIRateLimitedError) return false;
+  if (error instanceof webApi.WebAPIPlatformError) return BROKEN_OFF.has(String(error.data.error));
+  if (error instanceof webApi.WebAPIHTTPError) return error.statusCode >= 500;
+  for (let one: unknown = error, depth = 0; one instanceof Error && depth < 6; depth += 1) {
+    if ('code' in one && NEVER_ASKED.has(String(one.code))) return false;
+    one = one instanceof webApi.WebAPIRequestError ? (one.cause ?? one.original) : one.cause;
+  }
+  return true;
+}
+
 /** Errors of `apps.connections.open` after which no reconnect can help. */
 export function isFatal(error: unknown): boolean {
   return troubleOf(error).kind === 'fatal';

@@ -8,7 +8,7 @@ import type {ReportTeller} from '../engine/report-ports.ts';
 import type {Secret} from '../secret.ts';
 import {troubleOf} from './api-errors.ts';
 import {boltLogger} from './bolt-logger.ts';
-import {API_TIMEOUT_MS, DELIVER_RETRIES, makeClients} from './clients.ts';
+import {API_TIMEOUT_MS, ASK_RETRIES, makeClients} from './clients.ts';
 import {type Delivery, makeDelivery} from './delivery.ts';
 import type {Desk} from './desk.ts';
 import {fatalSentence} from './fatal.ts';
@@ -17,6 +17,7 @@ import {keepLink} from './link.ts';
 import {listen} from './listeners.ts';
 import {approverMentions} from './mentions.ts';
 import {makeNames} from './names.ts';
+import {makePace} from './pace.ts';
 import {makePeople} from './people.ts';
 import {editWith, makePoster} from './poster.ts';
 import {makeProgressEditor} from './progress-editor.ts';
@@ -68,7 +69,8 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
   const {store, policy, clock, log} = deps;
   const noted = {eventTicks: null as number | null, apiTicks: null as number | null};
   const clients = makeClients({...options, log, onAnswer: () => (noted.apiTicks = clock.ticks())});
-  const editor = makeProgressEditor({clock, log});
+  const pace = makePace(clock);
+  const editor = makeProgressEditor({clock, log, pace});
   const work = makeWork({clock, log, onBug: deps.onBug});
   const over = new AbortController();
   const executing = new Set<RunId>();
@@ -77,8 +79,8 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
     if (!over.signal.aborted) deps.onFatal(fatalSentence(trouble));
   };
   let team = '';
-  const names = makeNames({client: clients.deliver, hosts: deps.hosts.values(), log});
-  const poster = makePoster({client: clients.deliver, log, dress: names.dress});
+  const names = makeNames({client: clients.ask, hosts: deps.hosts.values(), log});
+  const poster = makePoster({client: clients.deliver, clock, pace, log, dress: names.dress});
   const delivery: Delivery = makeDelivery({
     store,
     poster,
@@ -98,7 +100,8 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
   const logger = boltLogger(log);
   const clientOptions = {
     timeout: API_TIMEOUT_MS,
-    retryConfig: {...DELIVER_RETRIES},
+    retryConfig: {...ASK_RETRIES},
+    rejectRateLimitedCalls: true,
     ...(options.apiUrl === null ? {} : {slackApiUrl: options.apiUrl}),
   };
   const receiver = new SocketModeReceiver({
@@ -148,7 +151,7 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
   const introduce = async (): Promise<boolean> => {
     for (let gapMs = 1_000; !over.signal.aborted; gapMs = Math.min(gapMs * 2, 30_000)) {
       try {
-        const us = await clients.deliver.auth.test();
+        const us = await clients.ask.auth.test();
         team = us.team_id ?? '';
         await app.init();
         return true;
@@ -169,7 +172,6 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
     announcer: delivery,
     reports: makeReportTeller({
       poster,
-      clock,
       log,
       command: options.command,
       channel: options.channels[0],
@@ -183,11 +185,12 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
         policy,
         clock,
         log,
-        client: clients.deliver,
+        client: clients.ask,
+        poster,
         delivery,
-        people: makePeople({client: clients.deliver, policy, clock, log}),
+        people: makePeople({client: clients.ask, policy, clock, log}),
         names,
-        zones: makeZones({client: clients.deliver, log}),
+        zones: makeZones({client: clients.ask, log}),
         work,
         command: options.command,
         channels: options.channels,

@@ -6,8 +6,9 @@ import {webApi} from '@slack/bolt';
 import type {RunId} from '../domain/run.ts';
 import type {Announcer, Card} from '../engine/ports.ts';
 import {ownerWord} from '../report/owner-stop-words.ts';
-import {type ApiTrouble, troubleOf} from './api-errors.ts';
+import {type ApiTrouble, mayBeDone, troubleOf} from './api-errors.ts';
 import type {Message} from './blocks/message.ts';
+import {DOUBT_MS} from './card-writer.ts';
 import {type CatchUpDeps, makeCatchUp} from './catch-up.ts';
 import {type Lane, newLane} from './lane.ts';
 import {originChannel} from './origin.ts';
@@ -25,7 +26,7 @@ export interface Delivery extends Announcer {
   stop(): void;
 }
 
-export interface DeliveryDeps extends CatchUpDeps {
+export interface DeliveryDeps extends Omit<CatchUpDeps, 'offer'> {
   /** Edits one card by the client that may fail. */
   readonly editProgress: (card: Card, message: Message) => Promise<void>;
   readonly onFatal: (trouble: ApiTrouble) => void;
@@ -33,7 +34,10 @@ export interface DeliveryDeps extends CatchUpDeps {
 
 /** A run in a quiet phase is shown again so often. */
 const ALIVE_MS = 15_000;
-const ROWS_AT_ONCE = 200;
+const RUNS_AT_ONCE = 1_000;
+/** Between two tries of one run, ms; where only a person can mend it, the longer. */
+const AGAIN_MS = 2_000;
+const NO_CHANNEL_AGAIN_MS = 60_000;
 
 export function makeDelivery(deps: DeliveryDeps): Delivery {
   const {store, editor, clock, log} = deps;
@@ -69,7 +73,8 @@ export function makeDelivery(deps: DeliveryDeps): Delivery {
         if (lane.trouble?.kind !== trouble.kind)
           log.warn({runId: id, trouble, stack: stackOf(error)}, 'a message could not be delivered; it stays owed');
         lane.trouble = trouble;
-        lane.notBeforeTicks = clock.ticks() + (trouble.kind === 'no-channel' ? 60_000 : 2_000);
+        lane.held = true;
+        lane.notBeforeTicks = clock.ticks() + againMs(trouble);
         if (trouble.kind === 'fatal') deps.onFatal(trouble);
       }
       for (const tell of [...(cardWaiters.get(id) ?? [])]) tell();
@@ -83,8 +88,19 @@ export function makeDelivery(deps: DeliveryDeps): Delivery {
     editor.offer(id, async () => {
       const card = await store.cardOf(id);
       const run = lane.latest;
-      if (card !== null && run !== null && run.phase !== 'closed')
+      if (card === null || run === null || run.phase === 'closed' || lane.trouble?.kind === 'no-channel') return;
+      try {
         await deps.editProgress(card, catchUp.card(run, lane));
+      } catch (error) {
+        const {kind} = troubleOf(error);
+        if (mayBeDone(error)) lane.doubtUntilTicks = clock.ticks() + DOUBT_MS;
+        // No progress edit mends that: what delivers finds a new place for the card, or tells why there is none.
+        if (kind === 'no-message' || kind === 'no-channel') {
+          lane.mustShow = true;
+          void wake(id);
+        }
+        throw error;
+      }
     });
   };
 
@@ -117,10 +133,14 @@ export function makeDelivery(deps: DeliveryDeps): Delivery {
       offer(run.id);
     },
     flush: async () => {
-      const rows = await store.pendingOutbox(ROWS_AT_ONCE);
-      const owed = new Set(rows.map((row) => row.runId));
+      const owed = new Set(await store.owedRuns(RUNS_AT_ONCE));
       for (const [id, lane] of lanes) {
-        if (lane.trouble !== null || lane.again) owed.add(id);
+        if (lane.trouble !== null || lane.again || lane.cardOwed) owed.add(id);
+        if (lane.doubtUntilTicks !== null && clock.ticks() >= lane.doubtUntilTicks) {
+          lane.doubtUntilTicks = null;
+          lane.shown = null;
+          owed.add(id);
+        }
         const phase = lane.latest?.phase;
         const isMoving = (phase === 'executing' || phase === 'looking') && clock.ticks() - lane.lineAtTicks > ALIVE_MS;
         if (isMoving) offer(id);
@@ -160,6 +180,11 @@ export function makeDelivery(deps: DeliveryDeps): Delivery {
 /** Only of our own errors: one of the API says all in its name. */
 function stackOf(error: unknown): string | null {
   return error instanceof Error && !(error instanceof webApi.SlackError) ? (error.stack ?? null) : null;
+}
+
+function againMs(trouble: ApiTrouble): number {
+  if (trouble.kind === 'no-channel') return NO_CHANNEL_AGAIN_MS;
+  return trouble.kind === 'throttled' ? Math.max(AGAIN_MS, trouble.retryAfterMs) : AGAIN_MS;
 }
 
 /** Waiting would not bring the card. */

@@ -8,6 +8,7 @@ import type {Message} from './blocks/message.ts';
 import type {Delivery} from './delivery.ts';
 import type {Names} from './names.ts';
 import type {People} from './people.ts';
+import type {Poster} from './poster.ts';
 import type {Work} from './work.ts';
 import type {Zones} from './zones.ts';
 
@@ -18,7 +19,9 @@ export interface Desk {
   readonly policy: Policy;
   readonly clock: Clock;
   readonly log: Log;
+  /** For answers, forms and questions; what must arrive goes by `poster`. */
   readonly client: webApi.WebClient;
+  readonly poster: Poster;
   readonly delivery: Delivery;
   readonly people: People;
   readonly names: Names;

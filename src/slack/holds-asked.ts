@@ -9,7 +9,6 @@ import {campaignReplies, holdCard, holdsMessage} from './blocks/campaign-message
 import type {Message} from './blocks/message.ts';
 import type {Asker, Desk} from './desk.ts';
 import type {Identified} from './people.ts';
-import {makePoster, type Poster} from './poster.ts';
 
 const VERBS = ['start', 'stop', 'report', 'list'] as const;
 
@@ -80,7 +79,7 @@ async function tell(desk: Desk, asker: Asker, done: EndedCampaign): Promise<Resu
   const {kept} = done;
   const {id} = kept.campaign;
   const card = holdCard(kept, desk.clock.now(), desk.command);
-  const poster = posterOf(desk);
+  const {poster} = desk;
   try {
     let at = kept.card;
     if (at === null) {
@@ -107,14 +106,10 @@ async function tell(desk: Desk, asker: Asker, done: EndedCampaign): Promise<Resu
 /** Where it stands, or why it does not. */
 async function postCard(desk: Desk, channel: string, card: Message): Promise<{readonly ts: string} | string> {
   try {
-    return {ts: await posterOf(desk).post(channel, card)};
+    return {ts: await desk.poster.post(channel, card)};
   } catch (error) {
     const trouble = troubleOf(error);
     desk.log.error({channel, trouble}, 'the card of a hold could not be posted');
     return trouble.kind;
   }
-}
-
-function posterOf(desk: Desk): Poster {
-  return makePoster({client: desk.client, log: desk.log, dress: desk.names.dress});
 }

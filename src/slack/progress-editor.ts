@@ -1,13 +1,12 @@
 /**
- * Edits that only show progress: the newest frame of each card wins, at most one edit in 1.5 s over all cards, each card's
- * own gaps growing. Nothing waits here for anything that must arrive.
+ * Edits that only show progress: the newest frame of each card wins, all cards share one pace with what must arrive, each
+ * card's own gaps grow. Nothing waits here for anything that must arrive.
  */
 import type {RunId} from '../domain/run.ts';
 import type {Clock, Log} from '../engine/ports.ts';
 import {troubleOf} from './api-errors.ts';
+import {type Pace, PROGRESS_GAP_MS} from './pace.ts';
 
-/** chat.update is Slack's Tier 3: about 50 a minute for the whole workspace, final edits included. */
-export const LEAST_GAP_MS = 1_500;
 const CARD_GAPS_MS = [1_500, 2_000, 4_000, 8_000, 10_000] as const;
 /** With no word from Slack about when, pause for this long after a refused edit. */
 const AFTER_TROUBLE_MS = 5_000;
@@ -29,10 +28,18 @@ interface Lane {
   nextAtTicks: number;
 }
 
-export function makeProgressEditor({clock, log}: {readonly clock: Clock; readonly log: Log}): ProgressEditor {
+export function makeProgressEditor({
+  clock,
+  log,
+  pace,
+}: {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly pace: Pace;
+}): ProgressEditor {
   const lanes = new Map<RunId, Lane>();
   const over = new AbortController();
-  let nextAtTicks = Number.NEGATIVE_INFINITY;
+  let pausedUntilTicks = Number.NEGATIVE_INFINITY;
   let pumping = false;
   let nudge = new AbortController();
 
@@ -43,14 +50,15 @@ export function makeProgressEditor({clock, log}: {readonly clock: Clock; readonl
   };
   const send = (id: RunId, one: Lane, edit: () => Promise<void>): void => {
     one.pending = null;
-    const gap = CARD_GAPS_MS[Math.min(one.sent, CARD_GAPS_MS.length - 1)] ?? LEAST_GAP_MS;
+    const gap = CARD_GAPS_MS[Math.min(one.sent, CARD_GAPS_MS.length - 1)] ?? PROGRESS_GAP_MS;
     one.sent += 1;
     one.nextAtTicks = clock.ticks() + gap;
-    nextAtTicks = clock.ticks() + LEAST_GAP_MS;
+    pace.progressGoes();
     one.flying = edit()
       .catch((error: unknown) => {
         const trouble = troubleOf(error);
-        nextAtTicks = clock.ticks() + (trouble.kind === 'throttled' ? trouble.retryAfterMs : AFTER_TROUBLE_MS);
+        if (trouble.kind === 'throttled') pace.holdEdits(trouble.retryAfterMs);
+        else if (trouble.kind === 'later') pausedUntilTicks = clock.ticks() + AFTER_TROUBLE_MS;
         log.warn({runId: id, trouble}, 'a progress edit was dropped');
       })
       .finally(() => {
@@ -74,7 +82,8 @@ export function makeProgressEditor({clock, log}: {readonly clock: Clock; readonl
           continue;
         }
         const [id, one] = due;
-        const waitMs = Math.max(nextAtTicks, one.nextAtTicks) - clock.ticks();
+        const now = clock.ticks();
+        const waitMs = Math.max(pausedUntilTicks - now, one.nextAtTicks - now, pace.progressInMs());
         if (waitMs > 0) await clock.wait(waitMs, AbortSignal.any([over.signal, nudge.signal]));
         // While it waited, the frame may have been replaced by a newer one or dropped.
         else if (one.pending !== null) send(id, one, one.pending);

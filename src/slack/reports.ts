@@ -4,7 +4,7 @@
  */
 import type {RollingMessage} from '../domain/schedule.ts';
 import {wallClock} from '../domain/zone.ts';
-import type {Card, Clock, Log} from '../engine/ports.ts';
+import type {Card, Log} from '../engine/ports.ts';
 import type {FinishedReport, ReportTeller, Telling} from '../engine/report-ports.ts';
 import {troubleOf} from './api-errors.ts';
 import type {Message} from './blocks/message.ts';
@@ -13,7 +13,6 @@ import type {Poster} from './poster.ts';
 
 export interface ReportTellerDeps {
   readonly poster: Poster;
-  readonly clock: Clock;
   readonly log: Log;
   readonly command: string;
   /** Where a report goes that names no channel, or whose channel is gone. */
@@ -22,10 +21,6 @@ export interface ReportTellerDeps {
   readonly team: () => string;
 }
 
-/** Slack takes about one message a second in a channel. */
-const REPLY_GAP_MS = 1_000;
-const SHORT_BURST = 3;
-
 /** How far one report was told, should Slack go down in the middle. */
 interface Progress {
   message: RollingMessage;
@@ -33,7 +28,7 @@ interface Progress {
 }
 
 export function makeReportTeller(deps: ReportTellerDeps): ReportTeller {
-  const {poster, clock, log, command} = deps;
+  const {poster, log, command} = deps;
   const underway = new Map<string, Progress>();
 
   const cardOf = ({channel, ts}: RollingMessage): Card => ({team: deps.team(), channel, ts});
@@ -104,7 +99,6 @@ export function makeReportTeller(deps: ReportTellerDeps): ReportTeller {
     for (; progress.replied < replies.length; progress.replied += 1) {
       const reply = replies[progress.replied];
       if (reply === undefined) break;
-      if (progress.replied >= SHORT_BURST) await clock.wait(REPLY_GAP_MS);
       await tryReply(shown, reply);
     }
     underway.delete(key);

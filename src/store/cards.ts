@@ -1,21 +1,27 @@
 /** What Slack needs remembered: which command or click was taken already, and where a run's card stands. */
 import type {Run, RunId} from '../domain/run.ts';
-import type {Card} from '../engine/ports.ts';
+import type {Card, OpenClaim} from '../engine/ports.ts';
 import {loadRun, type Reader} from './read-runs.ts';
 import {isUniqueViolation} from './store-error.ts';
 
 /** Longer than any redelivery of Slack's; older claims are forgotten. */
 const CLAIM_KEPT_MS = 24 * 3_600_000;
 
-/** The primary key decides between two that claim at once, in whatever process. */
-export async function claim({db}: Reader, key: string, atMs: number): Promise<boolean> {
+/**
+ * The primary key decides between two that claim at once, in whatever process. With a body it stays open until it is
+ * settled, so that whoever claims and dies is known to have left somebody waiting.
+ */
+export async function claim({db}: Reader, key: string, atMs: number, body: unknown = null): Promise<boolean> {
   try {
     await db.transaction().execute(async (trx) => {
       await trx
         .deleteFrom('claims')
         .where('at_ms', '<', atMs - CLAIM_KEPT_MS)
         .execute();
-      await trx.insertInto('claims').values({key, at_ms: atMs}).execute();
+      await trx
+        .insertInto('claims')
+        .values({key, at_ms: atMs, body: body === null ? null : JSON.stringify(body), done_at_ms: null})
+        .execute();
     });
     return true;
   } catch (error) {
@@ -26,6 +32,58 @@ export async function claim({db}: Reader, key: string, atMs: number): Promise<bo
 
 export async function unclaim({db}: Reader, key: string): Promise<void> {
   await db.transaction().execute((trx) => trx.deleteFrom('claims').where('key', '=', key).execute());
+}
+
+/** Nobody waits for it any more; the key stays taken. */
+export async function settle({db}: Reader, key: string, atMs: number): Promise<void> {
+  await db
+    .transaction()
+    .execute((trx) =>
+      trx
+        .updateTable('claims')
+        .set({done_at_ms: atMs})
+        .where('key', '=', key)
+        .where('done_at_ms', 'is', null)
+        .execute(),
+    );
+}
+
+/** Claims with a body that nobody settled, oldest first. */
+export async function unsettled({db}: Reader, limit: number): Promise<readonly OpenClaim[]> {
+  const rows = await db
+    .selectFrom('claims')
+    .select(['key', 'at_ms', 'body'])
+    .where('body', 'is not', null)
+    .where('done_at_ms', 'is', null)
+    .orderBy('at_ms')
+    .limit(limit)
+    .execute();
+  return rows.map(({key, at_ms, body}) => ({key, atMs: Number(at_ms), body: parsed(body)}));
+}
+
+function parsed(body: string | null): unknown {
+  try {
+    return JSON.parse(body ?? 'null');
+  } catch {
+    // Whoever reads it finds that it is nothing they know.
+    return null;
+  }
+}
+
+/** Only the first place kept for a run counts. */
+export async function keepPlace({db}: Reader, id: RunId, channel: string): Promise<void> {
+  await db.transaction().execute((trx) =>
+    trx
+      .insertInto('places')
+      .values({run_id: id, channel})
+      .onConflict((conflict) => conflict.column('run_id').doNothing())
+      .execute(),
+  );
+}
+
+export async function placeOf({db}: Reader, id: RunId): Promise<string | null> {
+  const row = await db.selectFrom('places').select('channel').where('run_id', '=', id).executeTakeFirst();
+  return row?.channel ?? null;
 }
 
 export async function cardOf({db}: Reader, id: RunId): Promise<Card | null> {

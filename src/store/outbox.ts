@@ -1,6 +1,6 @@
 /** Messages owed to people, oldest first; each stays until it is marked posted. */
 import type {Transaction} from 'kysely';
-import {runId} from '../domain/run.ts';
+import {type RunId, runId} from '../domain/run.ts';
 import type {OutboxRow} from '../engine/ports.ts';
 import type {Reader} from './read-runs.ts';
 import type {Schema} from './schema.ts';
@@ -31,11 +31,27 @@ export async function addToOutbox(
   }
 }
 
-export async function pendingOutbox({db, path}: Reader, limit: number): Promise<readonly OutboxRow[]> {
+/** Runs that owe a message, the longest owed first: each once, so that one with many hides no other. */
+export async function owedRuns({db}: Reader, limit: number): Promise<readonly RunId[]> {
   const rows = await db
     .selectFrom('outbox')
-    .select(['key', 'run_id', 'kind', 'body'])
+    .select(({fn}) => ['run_id', fn.min('at_ms').as('since_ms')])
     .where('posted_at_ms', 'is', null)
+    .groupBy('run_id')
+    .orderBy('since_ms')
+    .limit(limit)
+    .execute();
+  return rows.map(({run_id}) => runId(run_id));
+}
+
+/** Of all runs, or of one. */
+export async function pendingOutbox(
+  {db, path}: Reader,
+  limit: number,
+  of: RunId | null = null,
+): Promise<readonly OutboxRow[]> {
+  const all = db.selectFrom('outbox').select(['key', 'run_id', 'kind', 'body']).where('posted_at_ms', 'is', null);
+  const rows = await (of === null ? all : all.where('run_id', '=', of))
     .orderBy('at_ms')
     .orderBy('version')
     .orderBy('place')

@@ -3,11 +3,24 @@ import type {Kysely} from 'kysely';
 import type {RunStore} from '../engine/ports.ts';
 import {askToStop, paused, setPaused, stopAsked} from './brakes.ts';
 import {makeCampaignStore} from './campaigns.ts';
-import {cardOf, claim, keepCard, keepTold, moveCard, runOfCard, toldOf, unclaim} from './cards.ts';
+import {
+  cardOf,
+  claim,
+  keepCard,
+  keepPlace,
+  keepTold,
+  moveCard,
+  placeOf,
+  runOfCard,
+  settle,
+  toldOf,
+  unclaim,
+  unsettled,
+} from './cards.ts';
 import {decide} from './decide.ts';
 import {leaseOf, releaseLease, takeLease} from './leases.ts';
 import {baselines, keepLook, looksAt, noteBaseline} from './looks.ts';
-import {markPosted, pendingOutbox} from './outbox.ts';
+import {markPosted, owedRuns, pendingOutbox} from './outbox.ts';
 import {countRunsBy, findRuns, laterLooks, loadRun, openRunOn, openRuns, recentRuns} from './read-runs.ts';
 import {makeScheduleStore} from './schedules.ts';
 import type {Schema} from './schema.ts';
@@ -38,8 +51,12 @@ export function makeRunStore(db: Kysely<Schema>, path: string): RunStore {
     looksAt: (host, bootId, sinceMs) => looksAt(reader, host, bootId, sinceMs),
     baselines: (gpuUuids) => baselines(reader, gpuUuids),
     noteBaseline: (gpuUuid, usedMiB, atMs) => noteBaseline(reader, gpuUuid, usedMiB, atMs),
-    claim: (key, atMs) => claim(reader, key, atMs),
+    claim: (key, atMs, body) => claim(reader, key, atMs, body),
+    settle: (key, atMs) => settle(reader, key, atMs),
+    unsettled: (limit) => unsettled(reader, limit),
     unclaim: (key) => unclaim(reader, key),
+    keepPlace: (id, channel) => keepPlace(reader, id, channel),
+    placeOf: (id) => placeOf(reader, id),
     cardOf: (id) => cardOf(reader, id),
     keepCard: (id, card) => keepCard(reader, id, card),
     moveCard: (id, from, to) => moveCard(reader, id, from, to),
@@ -48,7 +65,8 @@ export function makeRunStore(db: Kysely<Schema>, path: string): RunStore {
     runOfCard: (channel, ts) => runOfCard(reader, channel, ts),
     schedules: makeScheduleStore(reader),
     campaigns: makeCampaignStore(reader),
-    pendingOutbox: (limit) => pendingOutbox(reader, limit),
+    owedRuns: (limit) => owedRuns(reader, limit),
+    pendingOutbox: (limit, of) => pendingOutbox(reader, limit, of),
     markPosted: (key, atMs) => markPosted(reader, key, atMs),
     close: () => db.destroy(),
   };

@@ -12,7 +12,9 @@ export interface Schema {
   readonly pause: {readonly id: number; readonly by_person: string; readonly at_ms: number};
   readonly looks: LookRow;
   /** Commands and clicks whose work was taken. */
-  readonly claims: {readonly key: string; readonly at_ms: number};
+  readonly claims: ClaimRow;
+  /** The channel that a run was asked for in, from before its card stands there. */
+  readonly places: {readonly run_id: string; readonly channel: string};
   /** A run's root card in Slack. */
   readonly cards: CardRow;
   readonly baselines: {readonly gpu_uuid: string; readonly used_mib: number; readonly at_ms: number};
@@ -37,6 +39,14 @@ export interface CampaignNoteRow {
   readonly what: string;
   readonly at_ms: number;
   readonly by_whom: string;
+}
+
+export interface ClaimRow {
+  readonly key: string;
+  readonly at_ms: number;
+  /** Who is to be answered, and how, as JSON; null: nobody. */
+  readonly body: string | null;
+  readonly done_at_ms: number | null;
 }
 
 export interface CampaignRow {
@@ -221,5 +231,11 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     `create table campaign_notes (
       campaign_id text not null, what text not null, at_ms bigint not null, by_whom text not null,
       primary key (campaign_id, what))`,
+  ],
+  [
+    `alter table claims add column body text`,
+    `alter table claims add column done_at_ms bigint`,
+    `create index claims_open on claims (at_ms) where body is not null and done_at_ms is null`,
+    `create table places (run_id text primary key, channel text not null)`,
   ],
 ];

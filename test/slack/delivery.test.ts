@@ -4,6 +4,7 @@ import type {Run, RunEvent, RunPhase} from '../../src/domain/run.ts';
 import type {Append, Clock, RunStore} from '../../src/engine/ports.ts';
 import type {Message} from '../../src/slack/blocks/message.ts';
 import {makeDelivery} from '../../src/slack/delivery.ts';
+import {makePace} from '../../src/slack/pace.ts';
 import {makeProgressEditor} from '../../src/slack/progress-editor.ts';
 import {systemClock} from '../../src/system-clock.ts';
 import {aPlan} from '../doubles/build.ts';
@@ -48,10 +49,12 @@ async function desk(clock: Clock = systemClock()): Promise<Desk> {
         edit: async (_card, message) => {
           if (at.failing) throw new Error('no Slack');
           at.edits.push(message.text);
+          return 'sure' as const;
         },
+        editInMs: () => 0,
       },
       editProgress: (_card, _message: Message) => new Promise<void>((resolve) => at.flying.push(resolve)),
-      editor: makeProgressEditor({clock, log: LOG}),
+      editor: makeProgressEditor({clock, log: LOG, pace: makePace(clock)}),
       clock,
       log: LOG,
       channel: 'C1',

@@ -2,56 +2,18 @@
 import {webApi} from '@slack/bolt';
 import {describe, expect, it} from 'vitest';
 import {runId} from '../../src/domain/run.ts';
-import type {Clock} from '../../src/engine/ports.ts';
+import {makePace} from '../../src/slack/pace.ts';
 import {makeProgressEditor} from '../../src/slack/progress-editor.ts';
+import {handClock} from '../doubles/hand-clock.ts';
 
 const A = runId('aaaaaaaaaaaa');
 const B = runId('bbbbbbbbbbbb');
 const LOG = {info: () => undefined, warn: () => undefined, error: () => undefined};
 
-interface HandClock extends Clock {
-  /** Goes on in steps of 100 ms, letting everything that waits for one run. */
-  turn(ms: number): Promise<void>;
-}
-
-function handClock(): HandClock {
-  let at = 0;
-  const waiting = new Set<{readonly until: number; readonly wake: () => void}>();
-  const settle = async (): Promise<void> => {
-    for (let nth = 0; nth < 20; nth += 1) await Promise.resolve();
-  };
-  return {
-    now: () => at,
-    ticks: () => at,
-    wait: (ms, signal) =>
-      new Promise((resolve) => {
-        const one = {until: at + ms, wake: resolve};
-        if (signal?.aborted === true) return resolve();
-        waiting.add(one);
-        signal?.addEventListener('abort', () => {
-          waiting.delete(one);
-          resolve();
-        });
-      }),
-    turn: async (ms) => {
-      await settle();
-      for (const end = at + ms; at < end; ) {
-        at += 100;
-        for (const one of [...waiting]) {
-          if (one.until > at) continue;
-          waiting.delete(one);
-          one.wake();
-        }
-        await settle();
-      }
-    },
-  };
-}
-
 describe('progress edits', () => {
   it('keep 1.5 s apart over all cards, and only the newest frame of a card is sent', async () => {
     const clock = handClock();
-    const editor = makeProgressEditor({clock, log: LOG});
+    const editor = makeProgressEditor({clock, log: LOG, pace: makePace(clock)});
     const sent: string[] = [];
     const frame = (id: typeof A, text: string) =>
       editor.offer(id, async () => void sent.push(`${text}@${clock.ticks()}`));
@@ -70,7 +32,7 @@ describe('progress edits', () => {
 
   it('come with growing gaps on one card, and small ones again after a change of state', async () => {
     const clock = handClock();
-    const editor = makeProgressEditor({clock, log: LOG});
+    const editor = makeProgressEditor({clock, log: LOG, pace: makePace(clock)});
     const times: number[] = [];
     const keepOffering = async (ms: number): Promise<void> => {
       for (let passed = 0; passed < ms; passed += 100) {
@@ -90,7 +52,7 @@ describe('progress edits', () => {
 
   it('pause for as long as Slack says, and a dropped frame is never sent', async () => {
     const clock = handClock();
-    const editor = makeProgressEditor({clock, log: LOG});
+    const editor = makeProgressEditor({clock, log: LOG, pace: makePace(clock)});
     const sent: number[] = [];
     editor.offer(A, async () => {
       throw new webApi.WebAPIRateLimitedError(30);
@@ -109,7 +71,7 @@ describe('progress edits', () => {
 
   it('say which edit is still on its way when a card is dropped', async () => {
     const clock = handClock();
-    const editor = makeProgressEditor({clock, log: LOG});
+    const editor = makeProgressEditor({clock, log: LOG, pace: makePace(clock)});
     let land: () => void = () => undefined;
     editor.offer(
       A,
