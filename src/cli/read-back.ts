@@ -4,6 +4,7 @@ import {diagnose} from '../domain/diagnose.ts';
 import type {Diagnosis} from '../domain/diagnosis.ts';
 import {fail, ok, type Result} from '../domain/failure.ts';
 import type {Host, HostName} from '../domain/host.ts';
+import {NOT_DECLARED} from '../domain/locked-clocks.ts';
 import {parseProbe} from '../domain/parse/probe-output.ts';
 import type {Policy} from '../domain/policy.ts';
 import {readTranscript} from '../domain/saved-transcript.ts';
@@ -45,6 +46,7 @@ function stranger(name: HostName): Host {
     labels: {},
     people: new Map(),
     links: {},
+    clocks: NOT_DECLARED,
     labPidNamespace: false,
     practice: false,
   };

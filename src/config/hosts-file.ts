@@ -2,6 +2,7 @@
 import {accessSync, constants} from 'node:fs';
 import {dirname} from 'node:path';
 import {hostName} from '../domain/host.ts';
+import type {DeclaredClocks, LockedClocks} from '../domain/locked-clocks.ts';
 import type {HostEntry, HostKeys} from './config.ts';
 import {credentialOf, type HostsContext} from './credential.ts';
 import {absolute} from './env.ts';
@@ -49,6 +50,7 @@ function readHost(name: string, written: WrittenHost, context: HostsContext): Re
       labels: {...defaults.labels, ...written.labels},
       people: new Map(people.map(([uid, person]) => [Number(uid), person])),
       links: {...defaults.links, ...written.links},
+      clocks: clocksOf(written.clocks ?? defaults.clocks),
       labPidNamespace: written.labPidNamespace ?? false,
       practice: written.practice ?? false,
     },
@@ -75,6 +77,15 @@ function practiceMistakes(name: string, written: WrittenHost, {file}: HostsConte
   return [
     {file, at: ['hosts', name, 'practice'], problem, wayOut: 'take it out; `npm run practice` prints a whole entry'},
   ];
+}
+
+function clocksOf(written: WrittenHost['clocks']): DeclaredClocks {
+  const locked = (one: WrittenHost['clocks']): LockedClocks => ({
+    graphics: one?.lockedGraphics ?? null,
+    memory: one?.lockedMemory ?? null,
+  });
+  const byGpu = Object.entries(written?.gpus ?? {}).map(([index, one]) => [Number(index), locked(one)] as const);
+  return {...locked(written), byGpu: new Map(byGpu)};
 }
 
 function hostKeysOf(name: string, written: WrittenHost, {file, settings, defaults}: HostsContext): Read<HostKeys> {

@@ -1,5 +1,6 @@
 /** The hosts file as written. Everything is optional here that defaults or the program itself can supply. */
 import {z} from 'zod';
+import {type ClockRange, clockRange} from '../domain/locked-clocks.ts';
 import {pinnedKey} from './host-key.ts';
 import {
   address,
@@ -57,6 +58,18 @@ const credential = strict({
   agent: strict({socket: localPath.optional(), fingerprint: fingerprint.optional()}).optional(),
 });
 
+const range = word<ClockRange>(
+  (value) =>
+    Array.isArray(value) && value.length === 2 && value.every((one) => typeof one === 'number')
+      ? clockRange(Number(value[0]), Number(value[1]))
+      : null,
+  {expected: 'two clocks in MHz, the lower first, as nvidia-smi -lgc takes them', example: '[1410, 1410]'},
+);
+
+const gpuIndex = matching(/^(0|[1-9][0-9]{0,2})$/, {expected: 'the index of a GPU as key', example: '0'});
+
+const locked = {lockedGraphics: range.optional(), lockedMemory: range.optional()};
+
 const common = {
   port: whole(1, 65_535, 22).optional(),
   user: userName.optional(),
@@ -70,6 +83,7 @@ const common = {
   labels: z.record(z.string(), label).optional(),
   people: z.record(uid, person).optional(),
   links: z.record(z.string(), link).optional(),
+  clocks: strict({...locked, gpus: z.record(gpuIndex, strict(locked)).optional()}).optional(),
 };
 
 const noModeHere = word<never>(() => null, {

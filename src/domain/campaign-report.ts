@@ -7,9 +7,10 @@ import type {FindingKind} from './finding.ts';
 import type {HostName} from './host.ts';
 import {type HostFacts, isSameHolder} from './host-facts.ts';
 import type {HolderReport} from './host-report.ts';
+import {type ClockCommand, clockCommands, type DeclaredClocks, lockedOn, NOT_DECLARED} from './locked-clocks.ts';
 import type {HostSamples} from './samples.ts';
 import type {Profiler, ReportFile} from './settings.ts';
-import {type SettingsDiff, settingsDiff, unlockCommands} from './settings-diff.ts';
+import {type SettingsDiff, settingsDiff} from './settings-diff.ts';
 
 export type CampaignHost =
   | {readonly state: 'unseen'; readonly host: HostName; readonly failure: Failure}
@@ -53,8 +54,8 @@ export interface SeenCampaignHost {
   readonly profilers: readonly Profiler[];
   /** null: one of the two looks at the settings is missing. */
   readonly settings: SettingsDiff | null;
-  /** Unlock clocks, should anybody have locked them. */
-  readonly unlock: readonly string[];
+  /** For clocks that somebody may have locked, or unlocked. */
+  readonly clocks: readonly ClockCommand[];
   /** New since the start; null: not told. */
   readonly shared: readonly SharedLeftover[] | null;
   /** Written since the start; `sought` empty: nowhere was looked. */
@@ -75,13 +76,14 @@ export interface CampaignReport {
   readonly hosts: readonly CampaignHost[];
 }
 
-/** `after`: what was seen when it ended; null: that is `now`. `samples`: null where none were asked for. */
+/** `after`: what was seen when it ended; null: that is `now`. `samples`: null where none were asked for. `declared`: by the hosts file. */
 export function compareHost(
   campaign: Campaign,
   before: HostFacts,
   now: HostFacts,
   after: HostFacts | null,
   samples: HostSamples | null = null,
+  declared: DeclaredClocks = NOT_DECLARED,
 ): SeenCampaignHost {
   const isMeant = (index: number | null): boolean => isAbout(campaign, index);
   const rebooted = before.seen.bootId !== now.seen.bootId;
@@ -115,8 +117,9 @@ export function compareHost(
       before.settings === null || now.settings === null || now.settings.smi.state !== 'answered'
         ? null
         : settingsDiff(before.settings, now.settings, ({index}) => isMeant(index)),
-    unlock: unlockCommands(
+    clocks: clockCommands(
       (now.settings?.gpus ?? []).filter(({index}) => isMeant(index)),
+      (index) => lockedOn(index, campaign.locked, declared),
       campaign.gpus === null,
     ),
     shared: newShared(before, now, rebooted),

@@ -1,15 +1,16 @@
-/** `profile start HOST… [label] [gpus=…] [out=DIR] [sample=60s] [until=…]` and `keep HOST [gpus=…] until=… "why"`, as people type them. */
+/** `profile start HOST… [label] [gpus=…] [out=DIR] [sample=60s] [lgc=LOW,HIGH] [lmc=LOW,HIGH] [until=…]` and `keep HOST [gpus=…] until=… "why"`, as people type them. */
 import type {Campaign} from './campaign.ts';
 import {parseDuration} from './duration.ts';
 import {fail, ok, type Result} from './failure.ts';
 import type {Host, HostName} from './host.ts';
+import {type ClockRange, readClockRange} from './locked-clocks.ts';
 import {nearest} from './nearest.ts';
 import type {When} from './schedule.ts';
 import {readWhen} from './schedule-words.ts';
 import {readGpus, readHost} from './words.ts';
 import {readZone} from './zone.ts';
 
-export interface AskedHold extends Pick<Campaign, 'kind' | 'hosts' | 'gpus' | 'label' | 'out' | 'sampleMs'> {
+export interface AskedHold extends Pick<Campaign, 'kind' | 'hosts' | 'gpus' | 'label' | 'out' | 'sampleMs' | 'locked'> {
   /** A single time; null: until it is ended. */
   readonly until: When | null;
 }
@@ -24,8 +25,8 @@ const LABEL_MAX = 120;
 /** More often, and the looks would be what is measured; less often, and no peak is met. */
 const SAMPLE_MS = {least: 10_000, most: 3_600_000};
 /** What only a campaign has. */
-const OF_CAMPAIGNS: readonly Option[] = ['out', 'sample'];
-const OPTIONS = ['gpus', 'until', 'zone', 'label', 'out', 'sample'] as const;
+const OF_CAMPAIGNS: readonly Option[] = ['out', 'sample', 'lgc', 'lmc'];
+const OPTIONS = ['gpus', 'until', 'zone', 'label', 'out', 'sample', 'lgc', 'lmc'] as const;
 type Option = (typeof OPTIONS)[number];
 
 /** Words behind `profile start` or `keep`. Bare words are hosts and groups; the first that is none begins the label. */
@@ -49,6 +50,10 @@ export function readHold(kind: Campaign['kind'], words: readonly string[], known
   const sampleMs = sampleText === undefined ? null : parseDuration(sampleText.toLowerCase());
   if (sampleText !== undefined && (sampleMs === null || sampleMs < SAMPLE_MS.least || sampleMs > SAMPLE_MS.most))
     return bad('sample', 'how often to look, from 10s to 1h, such as sample=60s');
+  const locked = {graphics: rangeOf(options.get('lgc')), memory: rangeOf(options.get('lmc'))};
+  for (const option of ['lgc', 'lmc'] as const)
+    if (options.has(option) && rangeOf(options.get(option)) === null)
+      return bad(option, 'the clocks in MHz that its GPUs are locked to, lowest and highest, such as 1410,1410');
   const untilText = options.get('until');
   if (kind === 'keep' && untilText === undefined)
     return bad('until', 'a time or a length, such as until=18:00 or until=2h');
@@ -57,7 +62,7 @@ export function readHold(kind: Campaign['kind'], words: readonly string[], known
   const zoneText = options.get('zone');
   const zone = zoneText === undefined ? (until?.value.zone ?? null) : readZone(zoneText);
   if (zoneText !== undefined && zone === null) return bad('zone', 'a zone such as Europe/Berlin or UTC');
-  const asked = {kind, hosts: read.value.hosts, gpus, label, out, sampleMs, until: until?.value.when ?? null};
+  const asked = {kind, hosts: read.value.hosts, gpus, label, out, sampleMs, locked, until: until?.value.when ?? null};
   return ok({asked, zone});
 }
 
@@ -72,6 +77,10 @@ function readUntil(text: string): ReturnType<typeof readWhen> {
     problem: 'it is not one time',
     wayOut: 'say for example until=18:00, until=2h or until="tomorrow 07:30"',
   });
+}
+
+function rangeOf(text: string | undefined): ClockRange | null {
+  return text === undefined ? null : readClockRange(text);
 }
 
 function splitOptions(

@@ -5,6 +5,7 @@
 import type {HoldInTheWay} from './failure.ts';
 import type {HostName} from './host.ts';
 import type {HostFacts} from './host-facts.ts';
+import type {LockedClocks} from './locked-clocks.ts';
 import {type Person, personId} from './person.ts';
 import type {DueSamples} from './samples.ts';
 
@@ -29,6 +30,8 @@ export interface Campaign {
   readonly out: string | null;
   /** How often memory is looked at between start and end, ms; null: not at all, so that no look is in the measurement. */
   readonly sampleMs: number | null;
+  /** What its GPUs' clocks are locked to, as said at the start. */
+  readonly locked: LockedClocks;
   readonly startedAtMs: number;
   /** Epoch ms from which it holds nothing any more; null: until it is ended. */
   readonly untilMs: number | null;

@@ -1,3 +1,5 @@
+import type {DeclaredClocks} from './locked-clocks.ts';
+
 /** A name from the hosts file; never an address from a message. */
 export type HostName = string & {readonly __brand: 'HostName'};
 
@@ -18,6 +20,8 @@ export interface Host {
   /** uid on that host -> the person it belongs to, as written in the hosts file. */
   readonly people: ReadonlyMap<number, string>;
   readonly links: Readonly<Record<string, string>>;
+  /** What its GPUs' clocks are locked to, where somebody says so: no look can tell. */
+  readonly clocks: DeclaredClocks;
   /** Lab only: the driver bills PIDs of the namespace that we look from, although it is not the initial one. */
   readonly labPidNamespace: boolean;
   /** A lab host beside the bot, for drills: whoever asks may give the go, and every card says PRACTICE. */

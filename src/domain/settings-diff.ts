@@ -80,16 +80,6 @@ export function settingsDiff(
   return {changes, unread, missing: [...missing, ...come].map(({index}) => index)};
 }
 
-/**
- * No field tells of locked clocks (looked for with driver 580): these may be needed, and do no harm where they are not.
- * `whole`: these are all of the host's GPUs, which is what nvidia-smi means where none is named.
- */
-export function unlockCommands(gpus: readonly Pick<GpuSettings, 'uuid'>[], whole: boolean): readonly string[] {
-  if (gpus.length === 0) return [];
-  const named = whole ? [''] : gpus.map(({uuid}) => ` -i ${uuid}`);
-  return named.flatMap((which) => ['-rgc', '-rmc'].map((reset) => `nvidia-smi${which} ${reset}`));
-}
-
 function powerLimit(was: GpuSettings, now: GpuSettings): Compared {
   const [from, to] = [was.powerLimitW, now.powerLimitW];
   if (!from.known || !to.known) return blind('power-limit', from, to);

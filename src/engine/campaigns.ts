@@ -27,11 +27,22 @@ import {samplesOf} from './sampling.ts';
 const AT_ONCE = 8;
 
 export async function startHold(deps: EngineDeps, asked: NewHold): Promise<Result<KeptCampaign>> {
-  const {kind, hosts, gpus, label, out, channel, sampleMs} = asked;
+  const {kind, hosts, gpus, label, out, channel, sampleMs, locked} = asked;
   const nowMs = deps.clock.now();
   const untilMs = untilOf(deps, asked, nowMs);
   if (!untilMs.ok) return untilMs;
-  const wanted = {kind, hosts, gpus, label, out, channel, sampleMs, by: personId(asked.person), untilMs: untilMs.value};
+  const wanted = {
+    kind,
+    hosts,
+    gpus,
+    label,
+    out,
+    channel,
+    sampleMs,
+    locked,
+    by: personId(asked.person),
+    untilMs: untilMs.value,
+  };
   // Before anybody is looked at: two campaigns on one GPU would find each other's work.
   const before = await deps.store.campaigns.all(nowMs);
   const first = inTheWay(before, wanted, nowMs);
@@ -81,7 +92,7 @@ export async function stopHold(deps: EngineDeps, given: string, person: Person):
   if (!(await deps.store.campaigns.end(campaign.id, end))) return stopHold(deps, campaign.id, person);
   deps.log.info({campaign: campaign.id, by: end.by}, 'GPUs are held no more');
   const kept = {...(await fresh(deps, found.value)), ended: end};
-  return ok({kept, report: compared(kept, looks)});
+  return ok({kept, report: compared(deps, kept, looks)});
 }
 
 export async function campaignReport(deps: EngineDeps, given: string): Promise<Result<EndedCampaign>> {
@@ -90,7 +101,7 @@ export async function campaignReport(deps: EngineDeps, given: string): Promise<R
   const {campaign, ended} = found.value;
   if (ended === null) return fail({reason: 'campaign-running', hold: asHold(campaign)});
   const looks = campaign.kind === 'keep' ? [] : await lookAgain(deps, campaign);
-  return ok({kept: found.value, report: compared(found.value, looks)});
+  return ok({kept: found.value, report: compared(deps, found.value, looks)});
 }
 
 interface HostLooked {
@@ -117,13 +128,20 @@ async function fresh(deps: EngineDeps, kept: KeptCampaign): Promise<KeptCampaign
   return all.find(({campaign}) => campaign.id === kept.campaign.id) ?? kept;
 }
 
-function compared(kept: KeptCampaign, looks: readonly HostLooked[]): CampaignReport {
+function compared(deps: EngineDeps, kept: KeptCampaign, looks: readonly HostLooked[]): CampaignReport {
   const {campaign, ended} = kept;
   const hosts = looks.map(({host, facts}): CampaignHost => {
     if (!facts.ok) return {state: 'unseen', host, failure: facts.failure};
     const before = factsOf(campaign.before, host);
     if (before === null) throw new Error(`Internal error: campaign ${campaign.id} has no start on ${host}`);
-    return compareHost(campaign, before, facts.value, factsOf(ended?.after ?? [], host), samplesOf(kept, host));
+    return compareHost(
+      campaign,
+      before,
+      facts.value,
+      factsOf(ended?.after ?? [], host),
+      samplesOf(kept, host),
+      deps.hosts.get(host)?.clocks,
+    );
   });
   return {campaign, hosts};
 }

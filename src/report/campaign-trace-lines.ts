@@ -17,7 +17,7 @@ const SETTING_WORD: Readonly<Record<Setting, string>> = {
 };
 
 /** Each command on a line of its own, to be copied. */
-export function settingLines({host, settings, unlock}: SeenCampaignHost): readonly string[] {
+export function settingLines({host, settings, clocks}: SeenCampaignHost): readonly string[] {
   if (settings === null)
     return ['  What is set on the GPUs could not be compared: one of the two looks at it is missing.'];
   const {changes, unread, missing} = settings;
@@ -31,12 +31,25 @@ export function settingLines({host, settings, unlock}: SeenCampaignHost): readon
         `  Not to be compared on GPU ${indexWords(indexes)}: ${SETTING_WORD[what]}, for which nvidia-smi says ${safeLine(token, 60)}`,
     ),
     ...(missing.length === 0 ? [] : [`  Only one of the two looks shows GPU ${indexWords(missing)}.`]),
-    ...(unlock.length === 0
+    ...clockLines(clocks, host),
+  ];
+}
+
+/** What cannot be read is never called changed: each is offered, and why. */
+function clockLines(clocks: SeenCampaignHost['clocks'], host: string): readonly string[] {
+  const of = (kind: 'lock' | 'unlock'): readonly string[] =>
+    clocks.filter((one) => one.kind === kind).map(({command}) => `      ${command}`);
+  const [lock, unlock] = [of('lock'), of('unlock')];
+  return [
+    ...(lock.length === 0
       ? []
       : [
-          '  Locked clocks cannot be read back. If anybody locked them (-lgc, -lmc), this unlocks them:',
-          ...unlock.map((one) => `      ${one}`),
+          `  Locked clocks cannot be read back. To lock them to what was declared for ${host}, should anybody have changed them:`,
+          ...lock,
         ]),
+    ...(unlock.length === 0
+      ? []
+      : ['  Locked clocks cannot be read back. If anybody locked them (-lgc, -lmc), this unlocks them:', ...unlock]),
   ];
 }
 

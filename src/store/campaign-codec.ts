@@ -27,6 +27,7 @@ const CAMPAIGN = z.looseObject({
   startedAtMs: z.number(),
   untilMs: z.number().nullable(),
   sampleMs: z.number().nullable().default(null),
+  locked: z.looseObject({}).default({graphics: null, memory: null}),
   before: z.array(FACTS),
 });
 

@@ -48,6 +48,15 @@ describe('a wrong hosts file: the whole list of its mistakes', () => {
       ['hosts.gpu-01.practice| is for a lab host beside the bot, and gpu-01 is no loopback address'],
     ],
     [
+      'has clocks that nvidia-smi would not take',
+      `hosts: {gpu-01: {look: ${LOOK}, clocks: {lockedGraphics: [1980, 1200], lockedMemory: 2619, gpus: {a: {lockedMemory: [1, "2"]}}}}}`,
+      [
+        'hosts.gpu-01.clocks.gpus.a| ',
+        'hosts.gpu-01.clocks.lockedGraphics| is a list; expected two clocks in MHz, the lower first',
+        'hosts.gpu-01.clocks.lockedMemory| is 2619; expected two clocks',
+      ],
+    ],
+    [
       'has wrong values of every kind',
       `hosts:
   gpu-01:

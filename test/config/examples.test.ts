@@ -6,6 +6,7 @@ import {loadConfig} from '../../src/config/load.ts';
 import {policyOf} from '../../src/config/policy-file.ts';
 import {policyFileSchema} from '../../src/config/policy-schema.ts';
 import {hostName} from '../../src/domain/host.ts';
+import {NOT_DECLARED} from '../../src/domain/locked-clocks.ts';
 import {type Folder, makeFolder} from './folder.ts';
 
 const HOSTS = readFileSync('hosts.example.yaml', 'utf8');
@@ -57,6 +58,13 @@ describe('the example files', () => {
         [1002, 'U024BE7LH'],
       ]),
     );
+    const at = (low: number, high: number) => ({low, high});
+    expect(first?.host.clocks).toEqual({
+      graphics: at(1410, 1410),
+      memory: at(2619, 2619),
+      byGpu: new Map([[3, {graphics: at(1200, 1980), memory: at(2619, 2619)}]]),
+    });
+    expect(second?.host.clocks).toEqual(NOT_DECLARED);
     expect(first?.access.address).toBe('10.0.0.7');
     expect(first?.access.look).toEqual({
       user: 'gpu-look',
@@ -132,6 +140,7 @@ const MAPS = [
   'hosts.*.people',
   'hosts.*.labels',
   'hosts.*.links',
+  'hosts.*.clocks.gpus',
 ];
 
 interface Definition {

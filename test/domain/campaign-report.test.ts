@@ -125,7 +125,7 @@ describe('the post-profiling report', () => {
     expect(host.gpus.map(({index}) => index)).toEqual([0]);
     expect(host.leftovers.map(({holder}) => holder.pid)).toEqual([8]);
     expect(host.settings?.changes).toEqual([]);
-    expect(host.unlock).toHaveLength(2);
+    expect(host.clocks).toHaveLength(2);
   });
 
   it('has what was used before, at its end and now', () => {

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import type {GpuSettings} from '../../src/domain/settings.ts';
-import {settingsDiff, unlockCommands} from '../../src/domain/settings-diff.ts';
+import {settingsDiff} from '../../src/domain/settings-diff.ts';
 import {figure} from '../../src/domain/snapshot.ts';
 import {uuidOf} from '../doubles/build.ts';
 import {hostSettings, settingsOf} from '../doubles/campaign.ts';
@@ -89,11 +89,5 @@ describe('what is set differently', () => {
     expect(settingsDiff(was, hostSettings([settingsOf(1), settingsOf(2)]), all).missing).toEqual([0, 2]);
     const changed = hostSettings([settingsOf(0, {powerLimitW: figure(300)}), settingsOf(1)]);
     expect(settingsDiff(was, changed, ({index}) => index === 1)).toEqual({changes: [], unread: [], missing: []});
-  });
-
-  it('offers to unlock both clocks of each GPU', () => {
-    expect(unlockCommands([settingsOf(0)], false)).toEqual([`${ON} -rgc`, `${ON} -rmc`]);
-    expect(unlockCommands([settingsOf(0), settingsOf(1)], true)).toEqual(['nvidia-smi -rgc', 'nvidia-smi -rmc']);
-    expect(unlockCommands([], true)).toEqual([]);
   });
 });

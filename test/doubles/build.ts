@@ -2,6 +2,7 @@
 import {type DiagnoseContext, diagnose} from '../../src/domain/diagnose.ts';
 import type {Diagnosis, HolderDiagnosis} from '../../src/domain/diagnosis.ts';
 import {type Host, hostName} from '../../src/domain/host.ts';
+import {NOT_DECLARED} from '../../src/domain/locked-clocks.ts';
 import {makePlan} from '../../src/domain/make-plan.ts';
 import type {Kept, Plan, Target} from '../../src/domain/plan.ts';
 import type {Policy} from '../../src/domain/policy.ts';
@@ -234,6 +235,7 @@ export function aHost(change: Partial<Host> = {}): Host {
       [BO_UID, 'bo'],
     ]),
     links: {},
+    clocks: NOT_DECLARED,
     labPidNamespace: false,
     practice: false,
     ...change,

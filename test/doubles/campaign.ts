@@ -70,6 +70,7 @@ export function aCampaign(change: Partial<Campaign> = {}): Campaign {
     label: null,
     out: null,
     sampleMs: null,
+    locked: {graphics: null, memory: null},
     startedAtMs: 1_000,
     untilMs: null,
     channel: null,

@@ -118,6 +118,31 @@ describe('settings of a lab host', () => {
     },
   );
 
+  it('come with reports where a profiler has files open, whatever these places are called', async () => {
+    const base = `${lab.folder}/run/open files`;
+    const named = [`${base}/a b`, `${base}/x\n@rc 0`, `${base}/$(id) ' "q`];
+    const quoted = named.map((one) => `'${one.replaceAll("'", String.raw`'\''`)}'`);
+    const opens = quoted.map((one, at) => `${at + 4}>${one}/data.tmp`).join(' ');
+    // Its own short name, as a program's is: what its reports are written with.
+    const started = await ssh.run(
+      `mkdir -p ${quoted.join(' ')}; for one in ${quoted.join(' ')}; do echo 1 >"$one/r.ncu-rep"; done
+      cp "$(command -v sleep)" '${base}/ncu'; cd /; setsid '${base}/ncu' 600 ${opens} </dev/null >/dev/null 2>&1 & echo $!`,
+    );
+    const pid = Number(started.stdout.trim());
+    try {
+      const read = await settings();
+      expect(read.profilers).toMatchObject([{name: 'ncu', folder: '/'}]);
+      const paths = read.files.map(({path}) => path);
+      expect(paths).toContain(`${named[0]}/r.ncu-rep`);
+      expect(paths).toContain(`${named[2]}/r.ncu-rep`);
+      expect(read.sought).toContainEqual({folder: named[0], whole: true});
+      // It is told that there it could not be sought, and no line of its name counts as one of ours.
+      expect(read.sought).toContainEqual({folder: `${base}/x?@rc 0`, whole: false});
+    } finally {
+      await ssh.run(`kill -9 ${pid}`);
+    }
+  });
+
   it('are asked for with folders of one line only', () => {
     for (const folder of ['relative', '/two\nlines', ''])
       expect(() => settingsScript(NONCE, [folder])).toThrow('folder');

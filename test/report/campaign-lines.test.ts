@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {compareHost} from '../../src/domain/campaign-report.ts';
+import {NOT_DECLARED} from '../../src/domain/locked-clocks.ts';
 import {noSamples} from '../../src/domain/samples.ts';
 import {figure} from '../../src/domain/snapshot.ts';
 import {campaignHostLines, campaignHostTitle, campaignLine, reportLines} from '../../src/report/campaign-lines.ts';
@@ -83,6 +84,20 @@ describe('a post-profiling report in words', () => {
     const lines = campaignHostLines(compareHost(aCampaign(), someFacts(), someFacts({deep}), null), 'x');
     expect(lines.map((line) => line.trim())).toContain(said);
     expect(lines.filter((line) => /^ *(rm|ipcrm) /.test(line))).toHaveLength(said.startsWith('(') ? 0 : 1);
+  });
+
+  it('locks clocks to what was declared, and to nothing else', () => {
+    const declared = {...NOT_DECLARED, graphics: {low: 1410, high: 1410}};
+    const lines = campaignHostLines(
+      compareHost(aCampaign({gpus: [0]}), someFacts(), someFacts(), null, null, declared),
+      'x',
+    );
+    const at = lines.indexOf(
+      `  Locked clocks cannot be read back. To lock them to what was declared for ${HOST}, should anybody have changed them:`,
+    );
+    expect(lines[at + 1]).toBe('      nvidia-smi -i 0 -lgc 1410,1410');
+    expect(lines.filter((line) => /-(rgc|lmc)/.test(line) && !line.includes('If anybody'))).toEqual([]);
+    expect(lines).toContain('      nvidia-smi -i 0 -rmc');
   });
 
   it('has each command on a line of its own', () => {

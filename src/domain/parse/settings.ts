@@ -46,7 +46,7 @@ function parseProfilers(lines: readonly string[]): readonly Profiler[] {
   });
 }
 
-/** `@in FOLDER` or `@in @PID` (where that profiler works), rows `MTIME BYTES PATH`, `@rc N`. Each file once. */
+/** `@in FOLDER` (as asked for, or where a profiler has files open) or `@in @PID` (where that profiler works), rows `MTIME BYTES PATH`, `@rc N`. Each file once. */
 function parseReportFiles(body: string, profilers: readonly Profiler[]): Pick<HostSettings, 'files' | 'sought'> {
   const files = new Map<string, ReportFile>();
   const sought = new Map<string, boolean>();
@@ -61,7 +61,8 @@ function parseReportFiles(body: string, profilers: readonly Profiler[]): Pick<Ho
       continue;
     }
     const [, code] = /^@rc (\d{1,3})$/.exec(line) ?? [];
-    if (code !== undefined) sought.set(folder, code === '0');
+    // Sought by two ways: whole by one is whole.
+    if (code !== undefined) sought.set(folder, sought.get(folder) === true || code === '0');
     const [, changed, bytes, name] = /^(\d{1,12})(?:\.\d+)? (\d{1,15}) (.+)$/.exec(line) ?? [];
     if (changed === undefined) continue;
     const path = `${folder === '/' ? '' : folder}/${name}`;

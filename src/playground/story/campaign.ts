@@ -81,8 +81,10 @@ export async function playCampaign({lab, bot, host, say, show}: CampaignStage): 
 
   const report = await run('profile', 'stop', id);
   promise(report.code === 0, `the report ended with ${report.code}`);
-  for (const {gpu, back} of CHANGES)
-    promise(report.out.includes(`nvidia-smi -i ${uuid(gpu)} ${back}\n`), `no command sets back GPU ${gpu}: ${back}`);
+  for (const {gpu, back} of CHANGES) {
+    const which = back === '-rgc' ? '0,1,2,3,4,5,6' : uuid(gpu);
+    promise(report.out.includes(`nvidia-smi -i ${which} ${back}\n`), `no command sets back GPU ${gpu}: ${back}`);
+  }
   promise(report.out.includes(`PID ${profiler.pid} `), 'the profiler is not named');
   promise(report.out.includes('profiler'), 'the profiler is not called one');
   promise(report.out.includes('sweep.nsys-rep'), 'the report file is not named');

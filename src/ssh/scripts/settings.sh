@@ -4,7 +4,7 @@
 #
 # Contract:
 #   settings FOLDER…   prints the sections `host`, `profilers`, `files` and `settings` (that one as `gpus` in smi.sh), neither
-#                      BEGIN nor END. Reports are sought in these folders and where profilers work, for two seconds in all,
+#                      BEGIN nor END. Reports are sought in these folders, where profilers work, and where they have files open, for two seconds in all,
 #                      never on another file system than the folder's own. Needs frame.sh, side.sh, scan.sh, smi.sh, facts.sh,
 #                      probe.sh (p_host) and NONCE. The folders come from ../settings-script.ts: absolute, on one line.
 
@@ -40,7 +40,7 @@ p_read_settings() {
 # a program is called after them.
 p_find_profilers() {
   frame_begin profilers
-  p_profilers='' p_count=0
+  p_profilers='' p_opened='' p_count=0
   # shellcheck disable=SC2013
   for p_file in $(grep -lasE -e '^(nsys|ncu)(-|$)' -e '^(nv-)?nsight' -e '^dcgmproftester' /proc/[0-9]*/comm); do
     p_pid=${p_file#/proc/} p_pid=${p_pid%/comm}
@@ -48,9 +48,22 @@ p_find_profilers() {
     p_count=$((p_count + 1)) p_profilers="$p_profilers $p_pid"
     say "stat $(tr '\n' '?' <"/proc/$p_pid/stat")"
     say "cwd $(readlink -n "/proc/$p_pid/cwd" | tr '\n' '?')"
+    p_note_opened
   done
   frame_end profilers 0
 } 2>/dev/null
+
+# Adds "PID FOLDER" to p_opened for the folders of the files that $p_pid has open, a few, a newline in either as `?`: such a
+# folder is then not found, and said so. What the kernel makes up is no file.
+p_note_opened() {
+  p_folder_list=$(timeout 1 find "/proc/$p_pid/fd" -maxdepth 1 -type l -printf '%l\0' | head -c 60000 | tr '\n\0' '?\n' |
+    sed -n -e '/^\/\(proc\|sys\|dev\)\//d' -e 's|^\(/.*\)/[^/]*$|\1|p' | sort -u | head -n 8)
+  set -f
+  IFS=$p_nl
+  for p_folder in $p_folder_list; do p_opened="$p_opened$p_pid $p_folder$p_nl"; done
+  unset IFS
+  set +f
+}
 
 p_side_files() {
   frame_begin files
@@ -58,9 +71,12 @@ p_side_files() {
   IFS=$p_nl
   for p_folder in $p_folders; do p_seek "$p_folder" "$p_folder"; done
   unset IFS
-  set +f
   # By way of the process: its folder is that of its own mounts.
   for p_pid in $p_profilers; do p_seek "/proc/$p_pid/cwd/." "@$p_pid"; done
+  IFS=$p_nl
+  for p_entry in $p_opened; do p_seek "/proc/${p_entry%% *}/root${p_entry#* }/." "${p_entry#* }"; done
+  unset IFS
+  set +f
   frame_end files 0
 }
 

@@ -132,11 +132,12 @@ def settings_of(uuid):
 
 
 def change(gpus, words):
-    """`-i UUID` and one change with its value, as nvidia-smi takes them. Locked clocks are taken and, as there, told by no field."""
+    """`-i ID[,ID…]` (index, UUID or bus id) and one change with its value, as nvidia-smi takes them. Locked clocks are taken and, as there, told by no field."""
     options = {words[at].lstrip("-"): (words + [""])[at + 1] for at in range(len(words)) if words[at].startswith("-")}
     wanted = options.pop("i", None)
-    chosen = [gpu for gpu in gpus if wanted in (None, gpu[0], gpu[1], gpu[2])]
-    if not chosen:
+    named = wanted.split(",") if wanted is not None else None
+    chosen = [gpu for gpu in gpus if named is None or {gpu[0], gpu[1], gpu[2]} & set(named)]
+    if not chosen or (named is not None and len(chosen) < len(set(named))):
         print("No devices were found")
         return 6
     if len(options) != 1 or not CHANGES & set(options):
