@@ -55,6 +55,8 @@ export function troubleOf(error: unknown): ApiTrouble {
 
 /** Slack's own words for having broken off in the middle. */
 const BROKEN_OFF = new Set(['fatal_error', 'internal_error', 'request_timeout']);
+/** What Slack gets over. */
+const PASSING = new Set([...BROKEN_OFF, 'ratelimited', 'rate_limited', 'service_unavailable', 'team_added_to_org']);
 /** The connection never stood, so nothing was asked. */
 const NEVER_ASKED = new Set([
   'ECONNREFUSED',
@@ -75,6 +77,11 @@ export function mayBeDone(error: unknown): boolean {
     one = one instanceof webApi.WebAPIRequestError ? (one.cause ?? one.original) : one.cause;
   }
   return true;
+}
+
+/** Slack said no, and would say it again. */
+export function isAnswered(error: unknown): boolean {
+  return error instanceof webApi.WebAPIPlatformError && !PASSING.has(String(error.data.error));
 }
 
 /** Errors of `apps.connections.open` after which no reconnect can help. */

@@ -13,6 +13,7 @@ import {type Delivery, makeDelivery} from './delivery.ts';
 import type {Desk} from './desk.ts';
 import {fatalSentence} from './fatal.ts';
 import {type Health, SICK_AFTER_MS} from './health.ts';
+import {answerLeft} from './intake.ts';
 import {keepLink} from './link.ts';
 import {listen} from './listeners.ts';
 import {approverMentions} from './mentions.ts';
@@ -78,6 +79,7 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
     const trouble = troubleOf(error);
     if (!over.signal.aborted) deps.onFatal(fatalSentence(trouble));
   };
+  const beganAtMs = clock.now();
   let team = '';
   const names = makeNames({client: clients.ask, hosts: deps.hosts.values(), log});
   const poster = makePoster({client: clients.deliver, clock, pace, log, dress: names.dress});
@@ -201,6 +203,8 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
       if (await introduce()) {
         // In the background: a card with an id on it is better than a late one.
         void names.learn();
+        // Whoever the program before left waiting.
+        work.start('answers', () => answerLeft(desk, beganAtMs));
         await link.start();
       }
     },

@@ -4,11 +4,13 @@ import type {Host, HostName} from '../domain/host.ts';
 import type {Policy} from '../domain/policy.ts';
 import type {Run} from '../domain/run.ts';
 import type {Clock, Engine, Log, RunStore} from '../engine/ports.ts';
+import {isAnswered} from './api-errors.ts';
 import type {Message} from './blocks/message.ts';
 import type {Delivery} from './delivery.ts';
 import type {Names} from './names.ts';
 import type {People} from './people.ts';
 import type {Poster} from './poster.ts';
+import {SpentUrl} from './respond.ts';
 import type {Work} from './work.ts';
 import type {Zones} from './zones.ts';
 
@@ -56,20 +58,43 @@ export interface PrivateMessage {
   readonly blocks: types.KnownBlock[];
 }
 
-/** One message that only the asker sees. Failing to send it is logged, never thrown: what was done stays done. */
+/** Before each further round of tries, ms: some minutes of Slack being down are waited out. */
+const ROUND_GAPS_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000, 60_000] as const;
+
+/**
+ * One message that only the asker sees: by the response_url, else in the channel, else in their own conversation with the
+ * bot; again while Slack is down. Failing all that is logged, never thrown: what was done stays done.
+ */
 export async function answer(desk: Desk, asker: Asker, message: Message): Promise<void> {
   const {text, blocks} = desk.names.dress(message);
-  try {
-    if (asker.respond !== null) {
-      await asker.respond({response_type: 'ephemeral', replace_original: false, text, blocks: [...blocks]});
-      return;
+  const ways: (() => Promise<unknown>)[] = [
+    () => desk.client.chat.postEphemeral({channel: asker.channel, user: asker.user, text, blocks: [...blocks]}),
+    () => desk.poster.post(asker.user, message),
+  ];
+  const {respond} = asker;
+  if (respond !== null)
+    ways.unshift(() => respond({response_type: 'ephemeral', replace_original: false, text, blocks: [...blocks]}));
+  for (const gapMs of [...ROUND_GAPS_MS, null]) {
+    while (ways.length > 0) {
+      const trouble = await tried(desk, ways[0]);
+      if (trouble === null) return;
+      if (trouble === 'later') break;
+      ways.shift();
     }
-  } catch (error) {
-    desk.log.warn({error: String(error)}, 'a response_url did not take an answer; trying the channel');
+    if (ways.length === 0 || gapMs === null) break;
+    await desk.clock.wait(gapMs);
   }
+  desk.log.error({user: asker.user}, 'an answer could not be given');
+}
+
+/** null: told. `never`: this way leads nowhere. */
+async function tried(desk: Desk, way: (() => Promise<unknown>) | undefined): Promise<'later' | 'never' | null> {
   try {
-    await desk.client.chat.postEphemeral({channel: asker.channel, user: asker.user, text, blocks: [...blocks]});
+    await way?.();
+    return null;
   } catch (error) {
-    desk.log.error({user: asker.user, error: String(error)}, 'an answer could not be given');
+    desk.log.warn({error: String(error)}, 'a way to answer did not work');
+    if (error instanceof SpentUrl) return 'never';
+    return isAnswered(error) ? 'never' : 'later';
   }
 }

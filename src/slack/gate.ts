@@ -4,6 +4,7 @@ import type {Run} from '../domain/run.ts';
 import {failureMessage, sentence} from './blocks/answers.ts';
 import {type Message, messageOf, section} from './blocks/message.ts';
 import {type Asker, answer, type Desk} from './desk.ts';
+import type {Taken} from './intake.ts';
 import type {Identified} from './people.ts';
 
 /** null if this person may be heard here; else the sentence that says why not. */
@@ -16,18 +17,14 @@ export function refuseHere(desk: Desk, asker: Asker, everywhere: boolean): Messa
 }
 
 /**
- * Does the work once per `key`, however often Slack delivers it. A claim is given back if the work could not be begun, so
- * that a redelivery or a second click may try again.
+ * Does the work of a first delivery, and none of a repeated one, however often Slack delivers it. A claim is given back if
+ * the work could not be begun, so that a redelivery or a second click may try again.
  */
-export async function once(desk: Desk, asker: Asker, key: string, act: () => Promise<void>): Promise<void> {
-  let claimed: boolean;
-  try {
-    claimed = await desk.store.claim(key, desk.clock.now());
-  } catch (error) {
-    await answer(desk, asker, storeTrouble(error));
-    return;
-  }
-  if (!claimed) {
+export async function once(desk: Desk, asker: Asker, taking: Promise<Taken>, act: () => Promise<void>): Promise<void> {
+  const taken = await taking;
+  const {key} = taken;
+  if (taken.kind === 'trouble') return answer(desk, asker, storeTrouble(taken.error));
+  if (taken.kind === 'again') {
     desk.log.info({key}, 'delivered again; answered already');
     return;
   }
@@ -38,7 +35,10 @@ export async function once(desk: Desk, asker: Asker, key: string, act: () => Pro
     const message = storeTrouble(error);
     desk.log.error({key, error: error instanceof Error ? (error.stack ?? error.message) : String(error)}, 'failed');
     await answer(desk, asker, message);
+    return;
   }
+  // What was done stays done; at worst the next program says that it was started again.
+  await desk.store.settle(key, desk.clock.now()).catch(() => undefined);
 }
 
 /** A refusal, with what Slack would not tell about groups where that may be the cause. */

@@ -5,8 +5,14 @@ export type Fault =
   | {readonly kind: 'rate-limit'; readonly method: string; readonly retryAfterS: number; readonly times?: number}
   | {readonly kind: 'slow'; readonly method: string; readonly delayMs: number; readonly times?: number}
   | {readonly kind: 'http-error'; readonly method: string; readonly status: number; readonly times?: number}
-  /** The call is refused with this error, and nothing is stored. */
-  | {readonly kind: 'refuse'; readonly method: string; readonly error: string; readonly times?: number}
+  /** The call is refused with this error, and nothing is stored. With a channel only what is meant for that one. */
+  | {
+      readonly kind: 'refuse';
+      readonly method: string;
+      readonly error: string;
+      readonly channel?: string;
+      readonly times?: number;
+    }
   /** The call is carried out, then the connection is cut instead of answering. */
   | {readonly kind: 'drop-answer'; readonly method: string; readonly times?: number}
   /** The WebSocket upgrade is answered 408. */
@@ -19,8 +25,8 @@ export type Fault =
 export interface Faults {
   /** `times` defaults to 1; Infinity until cleared. Returns what clears it. */
   set(fault: Fault): () => void;
-  /** Takes one use of the first fault of this kind that concerns `method`; null if there is none. */
-  take<K extends Fault['kind']>(kind: K, method?: string): Extract<Fault, {readonly kind: K}> | null;
+  /** Takes one use of the first fault of this kind that concerns `method` and `channel`; null if there is none. */
+  take<K extends Fault['kind']>(kind: K, method?: string, channel?: string): Extract<Fault, {readonly kind: K}> | null;
   clear(): void;
 }
 
@@ -36,10 +42,10 @@ export function openFaults(): Faults {
       open.push(entry);
       return () => remove(entry);
     },
-    take: (kind, method) => {
+    take: (kind, method, channel) => {
       for (const entry of open) {
         const {fault} = entry;
-        if (!isOf(fault, kind) || !concerns(fault, method)) continue;
+        if (!isOf(fault, kind) || !concerns(fault, method, channel)) continue;
         entry.left -= 1;
         if (entry.left <= 0) remove(entry);
         return fault;
@@ -54,6 +60,7 @@ function isOf<K extends Fault['kind']>(fault: Fault, kind: K): fault is Extract<
   return fault.kind === kind;
 }
 
-function concerns(fault: Fault, method: string | undefined): boolean {
+function concerns(fault: Fault, method: string | undefined, channel: string | undefined): boolean {
+  if (fault.kind === 'refuse' && fault.channel !== undefined && fault.channel !== channel) return false;
   return !('method' in fault) || fault.method === '*' || fault.method === method;
 }
