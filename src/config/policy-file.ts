@@ -13,6 +13,7 @@ export function policyOf(written: WrittenPolicy): Policy {
   const profilerGraceMs = written.profilerGrace ?? Math.max(graceMs, 3 * MINUTE);
   return {
     approvers: written.approvers ?? [],
+    samePerson: written.samePerson ?? [],
     selfGo: written.selfGo ?? true,
     breakGlass: written.breakGlass ?? true,
     graceMs,

@@ -19,6 +19,11 @@ function approverOf(text: string): Approver | null {
   return null;
 }
 
+const personWord = matching(/^(os:[A-Za-z_][A-Za-z0-9_.@-]{0,63}|slack:[UW][A-Z0-9]{4,20})$/, {
+  expected: 'os:LOGIN or slack:USER-ID',
+  example: 'slack:U024BE7LH',
+});
+
 const literal = matching(/^[\x21-\x7e](?:[\x20-\x7e]{1,62})[\x21-\x7e]$/, {
   expected: 'a literal of 3 to 64 plain characters, found as it stands (no pattern)',
   example: 'vllm.entrypoints',
@@ -85,6 +90,7 @@ const schedule = strict({
 
 export const policyFileSchema = strict({
   approvers: z.array(approver).optional(),
+  samePerson: z.array(z.array(personWord).min(2, 'names fewer than two ids of one person')).optional(),
   selfGo: flag.optional(),
   breakGlass: flag.optional(),
   grace: duration('1s', '1h', '30s').optional(),

@@ -86,6 +86,9 @@ export function policyMistakes(policy: Policy, file: string): readonly Mistake[]
   if (policy.lookAgainMs.some((ms, nth) => nth > 0 && ms <= (policy.lookAgainMs[nth - 1] ?? 0))) {
     mistakes.push(wrong('lookAgain', 'does not grow from look to look', 'write for example [1m, 10m]'));
   }
+  const ids = policy.samePerson.flat();
+  for (const id of new Set(ids.filter((one, nth) => ids.indexOf(one) < nth)))
+    mistakes.push(wrong('samePerson', `names ${id} twice`, 'write all ids of one person in one list, each once'));
   const names = policy.protectedList.map((entry) => entry.name);
   for (const [nth, entry] of policy.protectedList.entries()) {
     const at = `protected`;

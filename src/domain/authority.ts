@@ -2,7 +2,7 @@
 import {asHold, type Campaign, holdsGpus} from './campaign.ts';
 import type {Failure} from './failure.ts';
 import type {Host} from './host.ts';
-import {isSamePerson, type Person, personId} from './person.ts';
+import {isSameId, isSamePerson, type Person, personId, type SamePerson} from './person.ts';
 import type {Plan} from './plan.ts';
 import type {Approver, Policy} from './policy.ts';
 import type {ReclaimRequest} from './request.ts';
@@ -75,6 +75,7 @@ export function refuseHeldGo(
   person: Person,
   /** Those of others than the requester on that host. */
   holds: readonly Campaign[],
+  same: SamePerson,
 ): Failure | null {
   const used = new Set(plan.targets.flatMap((target) => target.gpuUuids));
   const indexes = plan.gpus.filter(({gpuUuid}) => used.has(gpuUuid)).map(({index}) => index);
@@ -84,13 +85,13 @@ export function refuseHeldGo(
   const overridden = new Set(request.override?.holds.map(({id}) => id));
   const left = holds
     .filter((hold) => holdsGpus(hold, plan.host, anyGpu ? null : known))
-    .filter(({id, by}) => !overridden.has(id) && by !== personId(person));
+    .filter(({id, by}) => !overridden.has(id) && !isSameId(by, personId(person), same));
   return left.length === 0 ? null : {reason: 'gpus-held', host: plan.host, holds: left.map(asHold)};
 }
 
 /** Who holds may end it, and an approver may. */
 export function mayEndHold(person: Person, campaign: Campaign, policy: Policy): boolean {
-  return campaign.by === personId(person) || isApprover(person, policy);
+  return isSameId(campaign.by, personId(person), policy.samePerson) || isApprover(person, policy);
 }
 
 export type Go = {readonly may: true; readonly breakGlass: boolean} | {readonly may: false; readonly failure: Failure};
@@ -123,7 +124,7 @@ export function mayGo(input: GoInput): Go {
   if (input.practice && host.practice) return {may: true, breakGlass: false};
   if (policy.approvers.length === 0) return refuse({reason: 'no-approvers'});
   const approver = isApprover(person, policy);
-  const self = isSamePerson(person, requester);
+  const self = isSamePerson(person, requester, policy.samePerson);
   if (approver && !self) return {may: true, breakGlass: false};
   if (approver && policy.selfGo && plan.targets.every((target) => target.selfGo)) return {may: true, breakGlass: false};
 

@@ -6,7 +6,7 @@ import type {HoldInTheWay} from './failure.ts';
 import type {HostName} from './host.ts';
 import type {HostFacts} from './host-facts.ts';
 import type {LockedClocks} from './locked-clocks.ts';
-import {type Person, personId} from './person.ts';
+import {isSameId, type Person, personId, type SamePerson} from './person.ts';
 import type {DueSamples} from './samples.ts';
 
 /** `c` and 5 hex digits. */
@@ -93,13 +93,14 @@ export function holdsInTheWay(
   kept: readonly KeptCampaign[],
   wanted: {readonly host: HostName; readonly gpus: readonly number[] | null},
   person: Person,
+  same: SamePerson,
   nowMs: number,
 ): readonly Campaign[] {
   const id = personId(person);
   return kept
     .filter((one) => campaignState(one, nowMs) === 'holding')
     .map(({campaign}) => campaign)
-    .filter((one) => one.by !== id && holdsGpus(one, wanted.host, wanted.gpus));
+    .filter((one) => !isSameId(one.by, id, same) && holdsGpus(one, wanted.host, wanted.gpus));
 }
 
 export function asHold({id, kind, by, label, gpus, untilMs}: Campaign): HoldInTheWay {

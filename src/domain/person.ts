@@ -8,6 +8,13 @@ export function personId(person: Person): string {
   return person.kind === 'os-user' ? `os:${person.name}` : `slack:${person.id}`;
 }
 
-export function isSamePerson(a: Person, b: Person): boolean {
-  return personId(a) === personId(b);
+/** Ids (`personId`) of one person each: who is `os:anna` at a terminal may be `slack:U024BE7LH` in Slack. */
+export type SamePerson = readonly (readonly string[])[];
+
+export function isSamePerson(a: Person, b: Person, same: SamePerson): boolean {
+  return isSameId(personId(a), personId(b), same);
+}
+
+export function isSameId(a: string, b: string, same: SamePerson): boolean {
+  return a === b || same.some((ids) => ids.includes(a) && ids.includes(b));
 }

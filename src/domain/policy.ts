@@ -1,4 +1,6 @@
 /** The table of rules and numbers that the policy file sets; nothing optional is left in it. */
+import type {SamePerson} from './person.ts';
+
 export type Approver =
   | {readonly kind: 'os-user'; readonly name: string}
   | {readonly kind: 'slack-user'; readonly id: string}
@@ -23,6 +25,8 @@ export interface ProtectedEntry {
 
 export interface Policy {
   readonly approvers: readonly Approver[];
+  /** Who is one person under several ids: their own holds are not in their way, and they are no second person for a go. */
+  readonly samePerson: SamePerson;
   /** A requester who is an approver may give the go for proven ghosts and for processes of their own mapped uid. */
   readonly selfGo: boolean;
   readonly breakGlass: boolean;

@@ -14,7 +14,7 @@ import {type Failure, fail, ok, type Result} from '../domain/failure.ts';
 import type {HostName} from '../domain/host.ts';
 import type {HostFacts} from '../domain/host-facts.ts';
 import {nearest} from '../domain/nearest.ts';
-import {type Person, personId} from '../domain/person.ts';
+import {isSameId, type Person, personId, type SamePerson} from '../domain/person.ts';
 import {requestOf} from '../domain/run-state.ts';
 import {isRepeating} from '../domain/schedule.ts';
 import {whenPhrase} from '../domain/schedule-phrase.ts';
@@ -45,7 +45,7 @@ export async function startHold(deps: EngineDeps, asked: NewHold): Promise<Resul
   };
   // Before anybody is looked at: two campaigns on one GPU would find each other's work.
   const before = await deps.store.campaigns.all(nowMs);
-  const first = inTheWay(before, wanted, nowMs);
+  const first = inTheWay(before, wanted, deps.policy.samePerson, nowMs);
   if (first !== null) return fail({reason: 'held-already', hold: asHold(first)});
   if (kind === 'profile') {
     // What a run ends right now would be called gone by the campaign.
@@ -71,7 +71,7 @@ export async function startHold(deps: EngineDeps, asked: NewHold): Promise<Resul
   const campaign: Campaign = {...wanted, id, startedAtMs, before: facts};
   let met: Campaign | null = null;
   const added = await deps.store.campaigns.add(campaign, (kept) => {
-    met = inTheWay(kept, wanted, startedAtMs);
+    met = inTheWay(kept, wanted, deps.policy.samePerson, startedAtMs);
     return met !== null;
   });
   if (!added && met !== null) return fail({reason: 'held-already', hold: asHold(met)});
@@ -154,12 +154,13 @@ function factsOf(all: readonly HostFacts[], host: HostName): HostFacts | null {
 function inTheWay(
   kept: readonly KeptCampaign[],
   wanted: Pick<Campaign, 'kind' | 'hosts' | 'gpus' | 'by'>,
+  same: SamePerson,
   nowMs: number,
 ): Campaign | null {
   const found = kept
     .filter((one) => campaignState(one, nowMs) === 'holding')
     .map(({campaign}) => campaign)
-    .filter((one) => one.by !== wanted.by || (one.kind === 'profile' && wanted.kind === 'profile'))
+    .filter((one) => !isSameId(one.by, wanted.by, same) || (one.kind === 'profile' && wanted.kind === 'profile'))
     .find((one) => wanted.hosts.some((host) => holdsGpus(one, host, wanted.gpus)));
   return found ?? null;
 }

@@ -29,7 +29,7 @@ export async function approve(deps: EngineDeps, go: GoRequest): Promise<Result<R
   });
   if (!allowed.may) return fail(allowed.failure);
   const holds = await holdsOf(deps, run.host, request.request.requester, null);
-  const held = refuseHeldGo(planned.plan, request.request, go.person, holds);
+  const held = refuseHeldGo(planned.plan, request.request, go.person, holds, deps.policy.samePerson);
   if (held !== null) return fail(held);
   const nowMs = deps.clock.now();
   const events: readonly RunEvent[] = [

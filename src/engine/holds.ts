@@ -12,5 +12,5 @@ export async function holdsOf(
   gpus: readonly number[] | null,
 ): Promise<readonly Campaign[]> {
   const nowMs = deps.clock.now();
-  return holdsInTheWay(await deps.store.campaigns.all(nowMs), {host, gpus}, person, nowMs);
+  return holdsInTheWay(await deps.store.campaigns.all(nowMs), {host, gpus}, person, deps.policy.samePerson, nowMs);
 }

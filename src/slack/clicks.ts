@@ -52,7 +52,7 @@ export async function onClick(desk: Desk, asker: Asker, click: Click): Promise<v
     case ACTION.choose: {
       // It changes what others are asked to approve: the business of who asked, and of who may go.
       const {person} = who;
-      if (isSamePerson(person, requestOf(run).requester) || isApprover(person, desk.policy))
+      if (isSamePerson(person, requestOf(run).requester, desk.policy.samePerson) || isApprover(person, desk.policy))
         return openForm(desk, asker, chooseModal(run, metadata));
       const approvers = desk.policy.approvers.map(approverName);
       for (const message of refusal({reason: 'not-an-approver', person: personId(person), approvers}, who))

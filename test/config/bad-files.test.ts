@@ -199,6 +199,16 @@ describe('a wrong policy file: the whole list of its mistakes', () => {
       ['grase| not known > did you mean `grace`?', 'limits.openRun| not known > did you mean `openRuns`?'],
     ],
     [
+      'names one person twice, one alone, and by a name',
+      'samePerson: [[os:anna, slack:U024BE7LH], [os:anna, slack:U024BE7LJ]]',
+      ['samePerson| names os:anna twice'],
+    ],
+    [
+      'names one person by one id, and by a display name',
+      'samePerson: [[os:anna], [os:bo, "@bo"]]',
+      ['samePerson[0]| names fewer than two ids', 'samePerson[1][1]| is "@bo"; expected os:LOGIN or slack:USER-ID'],
+    ],
+    [
       'has wrong values of every kind',
       `approvers: [anna, "@anna", os:root user, slack:anna, slack-group:U024BE7LH, 7]
 selfGo: maybe

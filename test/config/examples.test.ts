@@ -83,8 +83,16 @@ describe('the example files', () => {
   });
 
   test('show the defaults of the policy', () => {
-    const {approvers, workloads, protectedList, ...shown} = loadExamples().policy;
-    const {approvers: _, workloads: builtInWorkloads, protectedList: builtIn, ...defaults} = policyOf({});
+    const {approvers, samePerson, workloads, protectedList, ...shown} = loadExamples().policy;
+    const {
+      approvers: _,
+      samePerson: nobody,
+      workloads: builtInWorkloads,
+      protectedList: builtIn,
+      ...defaults
+    } = policyOf({});
+    expect(nobody).toEqual([]);
+    expect(samePerson).toEqual([['os:anna', 'slack:U024BE7LH']]);
     expect(shown).toEqual(defaults);
     expect(approvers).toEqual([
       {kind: 'os-user', name: 'anna'},

@@ -54,6 +54,11 @@ describe('the go', () => {
     ['another approver in Slack', {person: slackAnna, requester: slackBo}, 'go'],
     ['another approver by user group', {person: slackOncall, requester: slackBo}, 'go'],
     ['an approver in Slack for a request from the terminal', {person: slackAnna, requester: ANNA}, 'go'],
+    [
+      'the requester by another id: no second person',
+      {person: slackAnna, requester: ANNA, policy: {samePerson: [['os:anna', `slack:${slackAnna.id}`]]}},
+      'needs-another-approver',
+    ],
     ['the requester, for ghosts and their own', {person: ANNA, plan: ghosts}, 'go'],
     [
       'the requester, for ghosts, where the policy forbids it',

@@ -183,7 +183,12 @@ describe('a hold', () => {
     ['one that is ended', kept({}, {ended: {by: 'os:anna', atMs: 2, after: []}}), BO, null, false],
     ['a keep', kept({kind: 'keep', before: []}), BO, null, true],
   ])('%s', (_, one, person, gpus, inTheWay) => {
-    expect(holdsInTheWay([one], {host: HOST, gpus}, person, NOW)).toHaveLength(inTheWay ? 1 : 0);
+    expect(holdsInTheWay([one], {host: HOST, gpus}, person, [], NOW)).toHaveLength(inTheWay ? 1 : 0);
+  });
+
+  it('is no hindrance to the same person by another id', () => {
+    const same = [['os:anna', 'os:bo']];
+    expect(holdsInTheWay([kept()], {host: HOST, gpus: null}, BO, same, NOW)).toEqual([]);
   });
 
   it('of a campaign keeps looks away while it lasts; a keep does not', () => {

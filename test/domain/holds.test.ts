@@ -61,7 +61,7 @@ describe('the go for held GPUs', () => {
     ['its holder’s own go', plan(1), request, ANNA, [HOLD], true],
     ['targets whose GPU is not known', plan(), request, BO, [HOLD], false],
   ])('%s', (_, made, asked, person, holds, may) => {
-    expect(refuseHeldGo(made, asked, person, holds) === null).toBe(may);
+    expect(refuseHeldGo(made, asked, person, holds, []) === null).toBe(may);
   });
 });
 
@@ -71,5 +71,9 @@ describe('the end of a hold', () => {
     expect(mayEndHold(ANNA, HOLD, policy)).toBe(true);
     expect(mayEndHold({kind: 'os-user', name: 'carla', uid: 5}, HOLD, policy)).toBe(true);
     expect(mayEndHold(BO, HOLD, policy)).toBe(false);
+    expect(mayEndHold(BO, HOLD, aPolicy({approvers: [], samePerson: [['os:bo', 'os:anna']]}))).toBe(true);
+    expect(
+      refuseHeldGo(aPlan({targets: []}), aRequest({requester: BO}), BO, [HOLD], [['os:bo', 'os:anna']]),
+    ).toBeNull();
   });
 });

@@ -146,7 +146,15 @@ describe('whose work it is', () => {
       isOwnedBy(bos, slack),
       isOwnedBy(owner({pid: 5, uid: 4_242}), BO),
     ]).toEqual([true, false, true, false]);
-    expect([isSamePerson(BO, slack), personId(slack)]).toEqual([false, 'slack:bo']);
+    expect([isSamePerson(BO, slack, []), personId(slack)]).toEqual([false, 'slack:bo']);
+    expect(isSamePerson(BO, slack, [['os:bo', 'slack:bo']])).toBe(true);
+    expect(isSamePerson(ANNA, slack, [['os:bo', 'slack:bo']])).toBe(false);
+    expect(
+      isSamePerson(BO, slack, [
+        ['os:bo', 'slack:U1'],
+        ['os:anna', 'slack:bo'],
+      ]),
+    ).toBe(false);
   });
 });
 

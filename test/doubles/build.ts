@@ -245,6 +245,7 @@ export function aHost(change: Partial<Host> = {}): Host {
 export function aPolicy(change: Partial<Policy> = {}): Policy {
   return {
     approvers: [{kind: 'os-user', name: 'anna'}],
+    samePerson: [],
     selfGo: true,
     breakGlass: true,
     graceMs: 30_000,
