@@ -5,13 +5,16 @@ import {type LocalSlack, startLocalSlack} from './slack/local-slack.ts';
 import type {SlackMessage} from './slack/news.ts';
 import {HOST, isSkipped, raiseLab, STORY_KEPT, say, verdict} from './stage.ts';
 import {type Answer, type Bot, makeBot} from './story/bot.ts';
+import {botProcess} from './story/bot-process.ts';
 import type {Break} from './story/breaks.ts';
 import {type Cast, castFor} from './story/cast.ts';
 import {isOver, slackDoor} from './story/door.ts';
+import {hostSwitches} from './story/host-switches.ts';
 import {castOn, labState} from './story/lab-state.ts';
 import {judgeStory, unaccounted} from './story/play.ts';
 import {makeSlackBot, type SlackBot, slackEnv, slackPolicy} from './story/slack-bot.ts';
 import type {SlackBreak} from './story/slack-breaks.ts';
+import {received} from './story/verdict.ts';
 import type {DemoOptions} from './terminal-demo.ts';
 import {raiseZoo, ZOO_HOST} from './zoo-host.ts';
 
@@ -51,16 +54,27 @@ async function onStage(
   process.once('SIGTERM', () => void stop().then(() => process.exit(143)));
   try {
     const cast = await castFor(lab, options.seed);
-    const states = [labState(HOST, lab, castOn(lab, cast))];
+    const shown = [...castOn(lab, cast)];
+    const states = [labState(HOST, lab, () => shown)];
+    const labs = [lab];
     if (options.zoo === true) {
       say(`Raising ${ZOO_HOST} as well, with every species there is.`);
       const zoo = await raiseZoo(options.kind);
       undo.push(() => zoo.lab.stop());
       others[ZOO_HOST] = zoo.lab;
-      const shown = zoo.processes.map((process) => ({process, user: process.label === 'bystander' ? 'bo' : 'root'}));
-      states.push(labState(ZOO_HOST, zoo.lab, shown));
+      const inZoo = zoo.processes.map((process) => ({process, user: process.label === 'bystander' ? 'bo' : 'root'}));
+      states.push(labState(ZOO_HOST, zoo.lab, () => inZoo));
+      labs.push(zoo.lab);
     }
+    let slackBot: SlackBot | null = null;
     const slack = await startLocalSlack({
+      bot: botProcess(
+        () => slackBot,
+        async () => (await Promise.all(labs.map((one) => received(one)))).flat().length,
+      ),
+      hostSwitches: hostSwitches(lab, HOST, (processes, user) => {
+        shown.unshift(...processes.map((process) => ({process, user})));
+      }),
       port: options.port,
       hostState: () => Promise.all(states.map((state) => state())),
       hints: [
@@ -75,10 +89,11 @@ async function onStage(
       owner: slack.users.requester.id,
     });
     undo.push(() => bot.remove());
-    const slackBot = makeSlackBot(bot, slack);
-    undo.push(() => slackBot.stop());
-    await slackBot.start();
-    return await play({lab, cast, slack, bot, slackBot});
+    const made = makeSlackBot(bot, slack);
+    slackBot = made;
+    undo.push(() => made.stop());
+    await made.start();
+    return await play({lab, cast, slack, bot, slackBot: made});
   } finally {
     await stop();
   }

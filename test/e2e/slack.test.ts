@@ -59,7 +59,7 @@ describe('the product in Slack', () => {
           await be(slack.users.stranger.name);
           await card.locator('button', {hasText: 'Terminate, then kill -9'}).click();
           await page.locator('#confirm-yes').click();
-          await page.getByText('is no approver').waitFor();
+          await page.locator('#log').getByText('is no approver').waitFor();
           expect(await received(lab)).toEqual([]);
 
           await be(slack.users.approver.name);

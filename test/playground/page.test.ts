@@ -149,14 +149,11 @@ describe.skipIf(!has)('the page (needs chromium: apt-get install chromium)', () 
     await dialog.getByRole('button', {name: 'Kill', exact: true}).click();
 
     await page.locator('#log .message').filter({hasText: 'reclaimed 378 GiB'}).waitFor();
-    if (width < 1100) await page.getByRole('button', {name: '1 reply'}).click();
+    await page.getByRole('button', {name: '1 reply'}).click();
     const thread = page.getByRole('complementary', {name: 'Thread'});
     await thread.getByText('Surviving targets: none').waitFor();
     await shoot(page, `thread-${width}`);
-    if (width < 1100) {
-      await thread.getByRole('button', {name: 'Close the thread'}).click();
-      await page.locator('#hosts summary').click();
-    }
+    if (width < 920) await page.getByRole('button', {name: 'Hosts and faults'}).click();
     await page.locator('[data-pid="244199"].ended').waitFor();
     expect(await page.locator('[data-gpu="0"] .amount').textContent()).toBe('free');
     await shoot(page, `hosts-${width}`);
@@ -208,7 +205,16 @@ describe.skipIf(!has)('the page (needs chromium: apt-get install chromium)', () 
     expect(await focused()).toBe('Back');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
+    // The card was drawn anew under the focus, which stays with it.
+    await page.locator('#log .message').filter({hasText: 'reclaimed 378 GiB'}).getByText('1 reply').waitFor();
+    for (let presses = 0; !(await focused()).startsWith('1 reply'); presses += 1) {
+      expect(presses).toBeLessThan(20);
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
     await page.getByText('Surviving targets: none').waitFor();
+    await page.keyboard.press('Escape');
+    expect(await focused()).toContain('1 reply');
   });
 
   it('comes back with everything after a reload, also while the bot is away', async () => {
@@ -220,10 +226,10 @@ describe.skipIf(!has)('the page (needs chromium: apt-get install chromium)', () 
     // It resolves before its socket is closed.
     await expect.poll(() => slack.connected()).toBe(0);
     await type(page, '/gpu status');
-    await page.getByText('/gpu failed with the error "dispatch_failed"').waitFor();
+    await page.locator('#log').getByText('/gpu failed with the error "dispatch_failed"').waitFor();
     await page.reload();
     await page.locator('#log .message').filter({hasText: 'kill -9 1 process'}).waitFor();
-    await page.getByText('/gpu failed with the error "dispatch_failed"').waitFor();
+    await page.locator('#log').getByText('/gpu failed with the error "dispatch_failed"').waitFor();
     bot = await startTinyBot(slack, acting, 5_000);
   });
 
@@ -253,6 +259,8 @@ describe.skipIf(!has)('the page (needs chromium: apt-get install chromium)', () 
     const root = await chat.postMessage({channel, text: 'the root'});
     const reply = (text: string) => chat.postMessage({channel, thread_ts: root.ts ?? '', text});
     const page = await open(1280, 600);
+    await reply('first');
+    await page.getByRole('button', {name: '1 reply'}).click();
     await reply(`tall one\n${'line\n'.repeat(60)}`);
     const thread = page.locator('#thread-log');
     await thread.getByText('tall one').waitFor();

@@ -37,6 +37,13 @@ export interface LabOptions {
   readonly runAs?: RunAs;
 }
 
+/** One process as `ps` would show it. */
+export interface LabFacts {
+  readonly state: string;
+  readonly title: string;
+  readonly alive: boolean;
+}
+
 export interface Lab {
   readonly name: string;
   readonly kind: LabKind;
@@ -55,6 +62,8 @@ export interface Lab {
   witness(): Promise<readonly WitnessRecord[]>;
   /** False for a plain zombie; true for a zombie leader whose threads live. */
   alive(pid: number): Promise<boolean>;
+  /** State letter and title as ps has them, in the order asked for; null where there is no such process. */
+  facts(pids: readonly number[]): Promise<readonly (LabFacts | null)[]>;
   /** Every PID that the lab sees; in a flat lab the whole machine's. */
   pids(): Promise<readonly number[]>;
   setFault(fault: SmiFault): void;
@@ -155,6 +164,10 @@ class RunningLab implements Lab {
 
   async alive(pid: number): Promise<boolean> {
     return (await this.#started.link.ask('alive', {pid})) === true;
+  }
+
+  async facts(pids: readonly number[]): Promise<readonly (LabFacts | null)[]> {
+    return (await this.#started.link.ask('facts', {pids})) as readonly (LabFacts | null)[];
   }
 
   async pids(): Promise<readonly number[]> {

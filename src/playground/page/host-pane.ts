@@ -8,6 +8,10 @@ export interface HostState {
     readonly name: string;
     readonly user: string;
     readonly alive: boolean;
+    /** In a word: running, sleeping, stopped, stuck, zombie; absent where the lab does not tell. */
+    readonly state?: string;
+    /** What it is for in the story. */
+    readonly what?: string;
     readonly gpus: readonly number[];
   }[];
 }

@@ -1,5 +1,6 @@
 /** The page's own routes: three kinds of file, one stream of news, and what the person in front of it does. */
-import {readFileSync} from 'node:fs';
+import {randomUUID} from 'node:crypto';
+import {readdirSync, readFileSync} from 'node:fs';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {dmOf, type Named, type SlackPerson, type Workspace} from '../slack/cast.ts';
 import {isObject, type Json} from '../slack/check-elements.ts';
@@ -11,23 +12,24 @@ import type {Newsroom, SlackMessage} from '../slack/news.ts';
 import type {Done, People} from '../slack/people.ts';
 import type {Screens} from '../slack/screens.ts';
 import {type HostState, watchHosts} from './host-pane.ts';
+import type {Switches} from './switches.ts';
 
 export type {HostState} from './host-pane.ts';
+export type {BotProcess, Switch} from './switches.ts';
 
 export interface Page {
   answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>;
   close(): void;
 }
 
+const MODULES = readdirSync(new URL('./files/', import.meta.url)).flatMap((name) =>
+  name.endsWith('.js') ? [name.slice(0, -3)] : [],
+);
 const FILES: Readonly<Record<string, {readonly name: string; readonly type: string}>> = {
   '/': {name: 'index.html', type: 'text/html'},
   '/page.css': {name: 'page.css', type: 'text/css'},
-  ...Object.fromEntries(
-    ['page', 'blocks', 'mrkdwn', 'modal', 'fields', 'dom', 'hosts'].map((name) => [
-      `/${name}.js`,
-      {name: `${name}.js`, type: 'text/javascript'},
-    ]),
-  ),
+  '/blocks.css': {name: 'blocks.css', type: 'text/css'},
+  ...Object.fromEntries(MODULES.map((name) => [`/${name}.js`, {name: `${name}.js`, type: 'text/javascript'}])),
 };
 const HISTORY = 200;
 
@@ -44,8 +46,13 @@ export function openPage(deps: {
   /** Commands to try, one click away. */
   readonly hints: readonly string[];
   readonly hostState: (() => Promise<HostState | readonly HostState[]>) | null;
+  readonly switches: Switches;
+  /** The bytes of an uploaded file; null if there is none. */
+  readonly file: (path: string) => Promise<{readonly type: string; readonly bytes: Uint8Array} | null>;
 }): Page {
-  const {workspace, people} = deps;
+  const {workspace, people, switches} = deps;
+  // A page that was open over a restart of the demo must not take its own old marks for new ones.
+  const run = randomUUID();
   const readers = new Set<ServerResponse>();
   const write = (reader: ServerResponse, kind: string, value: unknown): void => {
     reader.write(`event: ${kind}\ndata: ${JSON.stringify(value)}\n\n`);
@@ -54,12 +61,14 @@ export function openPage(deps: {
     for (const reader of readers) write(reader, kind, value);
   };
   const stop = deps.news.listen((news) => toAll('news', news));
+  const stopSwitches = switches.listen((state) => toAll('stage', state));
   const hosts = deps.hostState === null ? null : watchHosts(deps.hostState, (state) => toAll('hosts', state));
 
   return {
     answer: async (request, response, path) => {
       if (request.method === 'POST') return act(request, response, path);
       if (path === '/news') return stream(request, response);
+      if (path.startsWith('/files-pri/')) return sendFile(response, path);
       // A permalink opens the page, which then looks for the message.
       const file = FILES[path.startsWith('/archives/') ? '/' : path];
       if (file === undefined) return answerJson(response, 404, {error: 'There is nothing here.'});
@@ -73,6 +82,7 @@ export function openPage(deps: {
     },
     close: () => {
       stop();
+      stopSwitches();
       hosts?.close();
       for (const reader of readers) reader.end();
     },
@@ -108,6 +118,12 @@ export function openPage(deps: {
       hosts: hosts?.latest() ?? null,
       watchesHosts: hosts !== null,
       hints: deps.hints,
+      run,
+      switches: switches.groups.map(({title, switches: some}) => ({
+        title,
+        switches: some.map(({id, label, does, watch}) => ({id, label, does, watch})),
+      })),
+      stage: switches.state(),
     });
     for (const news of missed) write(response, 'news', news);
     readers.add(response);
@@ -116,6 +132,19 @@ export function openPage(deps: {
       readers.delete(response);
       if (readers.size === 0) hosts?.lookAway();
     });
+  }
+
+  /** Whatever somebody uploaded may be looked at, and can do nothing: no script, no frame, no other address. */
+  async function sendFile(response: ServerResponse, path: string): Promise<void> {
+    const found = await deps.file(path);
+    if (found === null) return answerJson(response, 404, {error: 'There is no such file.'});
+    const isPicture = /^image\/(png|jpeg|gif)$/.test(found.type);
+    response.writeHead(200, {
+      'content-type': isPicture ? found.type : 'text/plain; charset=utf-8',
+      'content-security-policy': "default-src 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+    });
+    response.end(found.bytes);
   }
 
   async function everythingIn(channel: Named): Promise<readonly SlackMessage[]> {
@@ -151,7 +180,12 @@ export function openPage(deps: {
     }
   }
 
-  async function doIt(path: string, person: SlackPerson, channel: Named, asked: Json): Promise<Done | null> {
+  async function doIt(
+    path: string,
+    person: SlackPerson,
+    channel: Named,
+    asked: Json,
+  ): Promise<Done | {readonly said: string} | null> {
     const text = (key: string): string => String(asked[key] ?? '');
     switch (path) {
       case '/type':
@@ -171,6 +205,8 @@ export function openPage(deps: {
         });
       case '/submit':
         return people.submit(person, (asked['answers'] ?? {}) as Answers, {});
+      case '/switch':
+        return {said: await switches.press(text('id'))};
       case '/close':
         return people.closeView(person);
       default:

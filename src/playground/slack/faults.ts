@@ -28,6 +28,10 @@ export interface Faults {
   /** Takes one use of the first fault of this kind that concerns `method` and `channel`; null if there is none. */
   take<K extends Fault['kind']>(kind: K, method?: string, channel?: string): Extract<Fault, {readonly kind: K}> | null;
   clear(): void;
+  /** What still waits for its moment. */
+  open(): readonly {readonly fault: Fault; readonly left: number}[];
+  /** Called after each change of `open`. */
+  listen(listener: () => void): () => void;
 }
 
 export function openFaults(): Faults {
@@ -35,11 +39,17 @@ export function openFaults(): Faults {
   const remove = (entry: {readonly fault: Fault; left: number}): void => {
     const index = open.indexOf(entry);
     if (index >= 0) open.splice(index, 1);
+    changed();
+  };
+  const listeners = new Set<() => void>();
+  const changed = (): void => {
+    for (const listener of listeners) listener();
   };
   return {
     set: (fault) => {
       const entry = {fault, left: fault.times ?? 1};
       open.push(entry);
+      changed();
       return () => remove(entry);
     },
     take: (kind, method, channel) => {
@@ -48,11 +58,20 @@ export function openFaults(): Faults {
         if (!isOf(fault, kind) || !concerns(fault, method, channel)) continue;
         entry.left -= 1;
         if (entry.left <= 0) remove(entry);
+        else changed();
         return fault;
       }
       return null;
     },
-    clear: () => open.splice(0),
+    clear: () => {
+      open.splice(0);
+      changed();
+    },
+    open: () => open.map(({fault, left}) => ({fault, left})),
+    listen: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import {createServer, type IncomingMessage, type ServerResponse} from 'node:http
 import type {AddressInfo, Socket} from 'node:net';
 import type {ViewOutput} from '@slack/bolt';
 import {type HostState, openPage} from '../page/serve.ts';
+import {type BotProcess, openSwitches, type Switch} from '../page/switches.ts';
 import type {ConfirmText} from './blocks.ts';
 import {
   DEFAULT_SCOPES,
@@ -44,6 +45,10 @@ export interface LocalSlackOptions extends WorkspaceOptions {
   readonly hints?: readonly string[];
   /** What the page shows beside the channel; polled while somebody looks. */
   readonly hostState?: () => Promise<HostState | readonly HostState[]>;
+  /** The bot's process, where whoever starts this Slack owns it: the page's fault panel ends and starts it. */
+  readonly bot?: BotProcess;
+  /** What the page's fault panel can do to the hosts. */
+  readonly hostSwitches?: readonly Switch[];
 }
 
 /** One call of the Web API, noted when it arrives, completed when it is answered. */
@@ -181,6 +186,8 @@ export async function startLocalSlack(options: LocalSlackOptions = {}): Promise<
     host: () => host,
     hints: options.hints ?? ['/gpu help'],
     hostState: options.hostState ?? null,
+    switches: openSwitches({faults, sockets, bot: options.bot ?? null, hosts: options.hostSwitches ?? []}),
+    file: (path) => keeper.file(path),
   });
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const path = new URL(request.url ?? '/', 'http://local').pathname;

@@ -15,6 +15,9 @@ export interface SlackMessage {
   readonly app_id?: string;
   readonly edited?: {readonly user: string; readonly ts: string};
   readonly metadata?: unknown;
+  /** Uploaded files that were shared with it. */
+  readonly files?: readonly Readonly<Record<string, unknown>>[];
+  readonly reply_broadcast?: boolean;
 }
 
 /** A message that only `to` sees. `by` 'slack' is Slack's own word (a command that failed, an unknown one). */

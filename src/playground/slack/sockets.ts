@@ -31,7 +31,11 @@ export interface Sockets {
   address(host: string): string;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   deliver(type: EnvelopeType, payload: unknown): Promise<Delivery>;
+  /** The last envelope once more, under a new id, as Slack does when an ack was lost on its way; null before the first. */
+  redeliver(): Promise<Delivery | null>;
   connected(): number;
+  /** Called whenever a socket came or went. */
+  listen(listener: () => void): () => void;
   /** Resolves once at least `count` sockets have had their hello. */
   whenConnected(count: number): Promise<void>;
   /** Cuts every TCP connection, without a word. */
@@ -60,6 +64,10 @@ export function openSockets(faults: Faults, timing: Timing): Sockets {
   const sockets: {readonly ws: WebSocket; missedPings: number}[] = [];
   const waiting = new Map<string, (response: unknown) => void>();
   const arrivals = new Set<() => void>();
+  const listeners = new Set<() => void>();
+  const counted = (): void => {
+    for (const listener of listeners) listener();
+  };
   const timers = new Set<NodeJS.Timeout>();
   const record: Open[] = [];
   let turn = 0;
@@ -85,7 +93,10 @@ export function openSockets(faults: Faults, timing: Timing): Sockets {
     ws.on('pong', () => {
       entry.missedPings = 0;
     });
-    ws.on('close', () => sockets.splice(sockets.indexOf(entry), 1));
+    ws.on('close', () => {
+      sockets.splice(sockets.indexOf(entry), 1);
+      counted();
+    });
     ws.on('message', (data) => {
       const {envelope_id: id, payload} = parsed(String(data));
       if (typeof id === 'string') waiting.get(id)?.(payload);
@@ -99,6 +110,7 @@ export function openSockets(faults: Faults, timing: Timing): Sockets {
       }),
     );
     for (const arrival of [...arrivals]) arrival();
+    counted();
   };
 
   const openNow = (): readonly WebSocket[] =>
@@ -162,7 +174,15 @@ export function openSockets(faults: Faults, timing: Timing): Sockets {
       if (type !== 'events_api' && faults.take('redeliver-unacked') === null) return first;
       return once(type, payload, 1);
     },
+    redeliver: async () => {
+      const last = record.at(-1);
+      return last === undefined ? null : once(last.type, last.payload, last.retryAttempt + 1);
+    },
     connected: () => openNow().length,
+    listen: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     whenConnected: (count) =>
       new Promise((resolve) => {
         const look = (): void => {

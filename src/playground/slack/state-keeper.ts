@@ -13,6 +13,8 @@ export interface StateKeeper {
   call(method: string, args: Readonly<Record<string, unknown>>, token?: string): Promise<Answer>;
   /** The bytes of an upload, passed on as they are. */
   upload(path: string, body: Uint8Array, contentType: string): Promise<number>;
+  /** The bytes of a file that was uploaded; null if there is none. */
+  file(path: string): Promise<{readonly type: string; readonly bytes: Uint8Array} | null>;
   /** Replaces emulate's own address by `ours` in what it answers. */
   answerAs(ours: string): void;
   close(): Promise<void>;
@@ -118,6 +120,12 @@ export async function startStateKeeper(workspace: Workspace, scopes: readonly st
         body: body.slice().buffer,
       });
       return response.status;
+    },
+    file: async (path) => {
+      const response = await fetch(`${emulator.url}${path}`, {headers: {authorization: `Bearer ${KEEPER_TOKEN}`}});
+      if (!response.ok) return null;
+      const type = (response.headers.get('content-type') ?? '').split(';')[0] ?? '';
+      return {type, bytes: new Uint8Array(await response.arrayBuffer())};
     },
     answerAs: (ours) => {
       address = ours;

@@ -11,6 +11,7 @@ import type {Ephemerals} from './ephemerals.ts';
 import type {Homes} from './homes.ts';
 import type {Newsroom, SlackMessage} from './news.ts';
 import type {Screens} from './screens.ts';
+import {sharesIn} from './shares.ts';
 import type {Sockets} from './sockets.ts';
 import type {Answer, StateKeeper} from './state-keeper.ts';
 
@@ -56,6 +57,7 @@ export function openWebApi(deps: {
     const channel = String(answer['channel'] ?? args['channel'] ?? '');
     const whole = isObject(answer['message']) ? {...answer, message: marked(channel, answer['message'])} : answer;
     tell(method, args, whole, channel);
+    if (method === 'files.completeUploadExternal') await tellFiles(answer);
     return Array.isArray(answer['messages'])
       ? {...answer, messages: answer['messages'].filter(isObject).map((one) => marked(channel, one))}
       : whole;
@@ -96,6 +98,16 @@ export function openWebApi(deps: {
       case 'views.publish':
         if (isObject(answer['view'])) deps.homes.published(String(args['user_id']), answer['view']);
         return;
+    }
+  };
+
+  /** A file that was shared is a message like any other. */
+  const tellFiles = async (answer: Answer): Promise<void> => {
+    for (const {channel, ts} of sharesIn(answer)) {
+      const found = await keeper.call('conversations.replies', {channel, ts, limit: 1});
+      const messages = Array.isArray(found['messages']) ? found['messages'].filter(isObject) : [];
+      const message = messages.find((one) => one['ts'] === ts);
+      if (message !== undefined) tell('chat.postMessage', {}, {ok: true, message: marked(channel, message)}, channel);
     }
   };
 

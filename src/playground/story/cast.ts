@@ -32,7 +32,7 @@ export function dealer(seed: number): (below: number) => number {
  */
 export async function castFor(lab: Lab, seed: number): Promise<Cast> {
   const deal = dealer(seed);
-  const size = (): number => 8_192 + deal(64) * 1_024 + deal(1_024);
+  const size = sizes(deal);
   const serving = [4, 5, 6, 7].toSorted(() => deal(3) - 1);
   const [first = 4, second = 5, third = 6, fourth = 7] = serving;
   const deafRank = deal(2);
@@ -40,13 +40,33 @@ export async function castFor(lab: Lab, seed: number): Promise<Cast> {
   const daemon = await lab.spawn(persistenceDaemon(lab.gpus.length));
   const trainer = await lab.spawn(detachedTrainer([{gpu: third, MiB: size()}]));
   const otherJob = await lab.spawn(bystander([{gpu: fourth, MiB: size()}]));
+  return {
+    ...(await guiltyFor(lab, deal, {serving: [first, second], deafRank})),
+    innocent: [daemon, trainer, otherJob],
+    trainer,
+    otherJob,
+  };
+}
+
+function sizes(deal: (below: number) => number): () => number {
+  return () => 8_192 + deal(64) * 1_024 + deal(1_024);
+}
+
+/** Those who are to go: a ghost on GPU 0-3, and a server with two workers, one of them deaf. */
+export async function guiltyFor(
+  lab: Lab,
+  deal: (below: number) => number,
+  where: {readonly serving: readonly [number, number]; readonly deafRank: number},
+): Promise<Pick<Cast, 'guilty' | 'ghost' | 'server' | 'deafWorker'>> {
+  const size = sizes(deal);
+  const {deafRank} = where;
   const ghost = await lab.spawn(
     inheritor(
       [0, 1, 2, 3].map((gpu) => [{gpu, MiB: 88_000 + deal(8_844)}]),
       {deaf: deal(2) === 0 ? 'blocks' : 'ignores'},
     ),
   );
-  const workers = [first, second].map((gpu, rank) =>
+  const workers = where.serving.map((gpu, rank) =>
     worker(rank, [{gpu, MiB: size()}], rank === deafRank ? {deaf: 'blocks'} : {termDelayMs: 100 + deal(400)}),
   );
   const serving_ = await lab.spawn(server(workers, deal(2) === 0 ? {onTerm: 'close-workers'} : {}));
@@ -54,11 +74,8 @@ export async function castFor(lab: Lab, seed: number): Promise<Cast> {
   if (deafWorker === undefined) throw new Error('Internal error: the server came without its workers');
   return {
     guilty: [serving_, ...serving_.workers, ghost],
-    innocent: [daemon, trainer, otherJob],
     ghost,
     server: serving_,
     deafWorker,
-    trainer,
-    otherJob,
   };
 }

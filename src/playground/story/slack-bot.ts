@@ -9,6 +9,10 @@ export interface SlackBot {
   stop(): Promise<void>;
   /** SIGKILL, and its end. */
   kill(): Promise<void>;
+  /** False once its process has ended, by whatever. */
+  running(): boolean;
+  /** Called when it was started, and when it has ended. */
+  listen(listener: () => void): () => void;
   /** What it said so far, for when it does not come up. */
   said(): string;
 }
@@ -34,6 +38,10 @@ export function slackEnv(slack: LocalSlack): Readonly<Record<string, string>> {
 export function makeSlackBot(bot: Bot, slack: LocalSlack): SlackBot {
   let running: ReturnType<Bot['start']> | null = null;
   let said = '';
+  const listeners = new Set<() => void>();
+  const changed = (): void => {
+    for (const listener of listeners) listener();
+  };
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     const ending = running;
     running = null;
@@ -41,6 +49,7 @@ export function makeSlackBot(bot: Bot, slack: LocalSlack): SlackBot {
     ending.child.kill(signal);
     const answer = await ending.done;
     said += answer.out + answer.err;
+    changed();
   };
   return {
     start: async () => {
@@ -48,13 +57,22 @@ export function makeSlackBot(bot: Bot, slack: LocalSlack): SlackBot {
       running = started;
       const ended = started.done.then((answer) => {
         said += answer.out + answer.err;
-        if (running === started) throw new Error(`the bot ended with ${answer.code}:\n${answer.out}${answer.err}`);
+        if (running !== started) return;
+        running = null;
+        changed();
+        throw new Error(`the bot ended with ${answer.code}:\n${answer.out}${answer.err}`);
       });
       ended.catch(() => undefined);
+      changed();
       await Promise.race([slack.whenConnected(), ended]);
     },
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
+    running: () => running !== null,
+    listen: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     said: () => said,
   };
 }

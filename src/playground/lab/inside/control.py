@@ -151,6 +151,9 @@ class Control:
     def op_pids(self, _request):
         return lab_procfs.pids()
 
+    def op_facts(self, request):
+        return [lab_procfs.facts(pid) for pid in request["pids"]]
+
     def op_sync(self, _request):
         self.reap()
         self._note_pending()

@@ -30,6 +30,19 @@ def is_alive(pid):
     return fields is not None and (fields[0] not in "ZX" or int(fields[17]) > 1)
 
 
+def facts(pid):
+    """What a person would see of it in ps: its state letter and its title. None if there is no such process."""
+    fields = stat_fields(pid)
+    if fields is None:
+        return None
+    try:
+        with open("/proc/%d/cmdline" % pid, "rb") as file:
+            title = file.read(400).replace(b"\0", b" ").strip().decode("utf-8", "replace")
+    except OSError:
+        title = ""
+    return {"state": fields[0], "title": title, "alive": is_alive(pid)}
+
+
 def pending_signals(pid):
     """Numbers of the signals that wait for this process (ShdPnd and SigPnd of /proc/PID/status)."""
     mask = 0

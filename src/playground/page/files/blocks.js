@@ -1,7 +1,10 @@
-/** Block Kit to elements. `context` = {names, onAction(element, block, choice), keyed}. */
+/** Block Kit to elements. `context` = {names, onAction(element, block, choice), errors}. */
 import {el} from './dom.js';
 import {field} from './fields.js';
+import {isOurs, picture} from './files.js';
 import {decode, mrkdwn, plain, textObject} from './mrkdwn.js';
+import {richPart, richText} from './rich.js';
+import {plan, taskCard} from './tasks.js';
 
 export function renderBlocks(blocks, context) {
   return blocks.map((block) => renderBlock(block, context));
@@ -23,17 +26,29 @@ function renderBlock(block, context) {
         ...block.elements.map((one) => el('span', {}, ...contextual(one, names))),
       );
     case 'actions':
-      return el('div', {class: 'block row'}, ...block.elements.map((one) => field(one, block, context)));
+    case 'context_actions':
+      return el(
+        'div',
+        {class: 'block row', role: 'group', 'aria-label': 'Actions'},
+        ...block.elements.map((one) => field(one, block, context)),
+      );
     case 'input':
       return input(block, context);
     case 'markdown':
       return el('div', {class: 'block'}, ...mrkdwn(block.text.replaceAll('**', '*'), names));
     case 'rich_text':
-      return el('div', {class: 'block'}, ...block.elements.map((one) => richPart(one, names)));
+      return el('div', {class: 'block'}, ...richText(block, names));
     case 'table':
+    case 'data_table':
       return table(block, names);
     case 'image':
-      return el('p', {class: 'block quiet'}, `Picture: ${block.alt_text}`);
+      return image(block);
+    case 'plan':
+      return plan(block, names);
+    case 'task_card':
+      return taskCard(block, names);
+    case 'alert':
+      return el('div', {class: `block alert ${block.level ?? ''}`, role: 'note'}, ...textObject(block.text, names));
     default:
       return el('p', {class: 'block quiet'}, `(a ${block.type} block, which this stand-in does not draw)`);
   }
@@ -49,21 +64,31 @@ function section(block, context) {
   return el('div', {class: 'block section'}, words, accessory);
 }
 
+const GROUPS = new Set(['checkboxes', 'radio_buttons', 'multi_static_select']);
+
 function input(block, context) {
   const {element} = block;
   const id = `${block.block_id}/${element.action_id}`;
-  const group = element.type === 'checkboxes' || element.type === 'radio_buttons';
+  const group = GROUPS.has(element.type);
   const optional = block.optional === true ? el('span', {class: 'quiet'}, ' (optional)') : null;
   const error = context.errors?.[block.block_id];
+  const hint =
+    block.hint === undefined ? null : el('p', {class: 'hint quiet', id: `${id}-hint`}, plain(block.hint.text));
+  const about = [error === undefined ? '' : `${id}-error`, hint === null ? '' : `${id}-hint`].join(' ').trim();
+  const body = field(element, block, {...context, about: about === '' ? undefined : about});
   return el(
     group ? 'fieldset' : 'div',
-    {class: 'block input', 'aria-invalid': error === undefined ? undefined : 'true'},
+    {
+      class: `block input ${error === undefined ? '' : 'wrong'}`,
+      'aria-invalid': group && error !== undefined ? 'true' : undefined,
+      'aria-describedby': group && about !== '' ? about : undefined,
+    },
     group
       ? el('legend', {}, plain(block.label.text), optional)
       : el('label', {for: id}, plain(block.label.text), optional),
-    field(element, block, context),
-    block.hint === undefined ? null : el('p', {class: 'hint quiet'}, plain(block.hint.text)),
+    body,
     error === undefined ? null : el('p', {class: 'error', role: 'alert', id: `${id}-error`}, error),
+    hint,
   );
 }
 
@@ -71,48 +96,54 @@ function contextual(one, names) {
   return one.type === 'image' ? [one.alt_text] : textObject(one, names);
 }
 
-function richPart(part, names) {
-  switch (part.type) {
-    case 'rich_text_preformatted':
-      return el('pre', {tabindex: '0'}, ...part.elements.map((one) => richLeaf(one, names)));
-    case 'rich_text_quote':
-      return el('blockquote', {}, ...part.elements.map((one) => richLeaf(one, names)));
-    case 'rich_text_list':
-      return el(
-        part.style === 'ordered' ? 'ol' : 'ul',
-        {},
-        ...part.elements.map((one) => el('li', {}, richPart(one, names))),
-      );
-    default:
-      return el('div', {class: 'rich'}, ...(part.elements ?? []).map((one) => richLeaf(one, names)));
-  }
-}
-
-function richLeaf(leaf, names) {
-  const words = {
-    text: leaf.text,
-    link: leaf.text ?? leaf.url,
-    user: `@${names.users.get(leaf.user_id) ?? leaf.user_id}`,
-    channel: `#${names.channels.get(leaf.channel_id) ?? leaf.channel_id}`,
-    emoji: plain(`:${leaf.name}:`),
-  }[leaf.type];
-  const {bold, italic, strike, code} = leaf.style ?? {};
-  const tags = [bold && 'strong', italic && 'em', strike && 's', code && 'code'].filter(Boolean);
-  return tags.reduce((inside, tag) => el(tag, {}, inside), words ?? '');
+/** A picture that this Slack keeps is drawn; of one from elsewhere its words and its address are shown. */
+function image(block) {
+  const url = block.slack_file?.url ?? block.image_url ?? '';
+  const title = block.title === undefined ? null : el('strong', {}, plain(block.title.text));
+  if (url.startsWith('data:image/') || isOurs(url))
+    return el(
+      'div',
+      {class: 'block'},
+      title,
+      picture(url, block.alt_text, el('figcaption', {class: 'quiet'}, block.alt_text)),
+    );
+  const from = block.slack_file?.id ?? url;
+  return el('div', {class: 'block'}, title, el('p', {class: 'quiet'}, `Picture (${from}): ${block.alt_text}`));
 }
 
 function table(block, names) {
   const cell = (one) => {
     if (one.type === 'rich_text') return one.elements.map((part) => richPart(part, names));
-    return [one.type === 'raw_number' ? String(one.text ?? one.value) : decode(one.text)];
+    if (one.type !== 'raw_number') return [decode(one.text)];
+    return [one.text ?? (typeof one.value === 'number' ? one.value.toLocaleString('en') : String(one.value ?? ''))];
   };
-  const align = (index) => block.column_settings?.[index]?.align;
+  const align = (index, one) => block.column_settings?.[index]?.align ?? (one.type === 'raw_number' ? 'right' : 'left');
+  const wraps = (index) => block.column_settings?.[index]?.is_wrapped === true;
   const [head, ...rows] = block.rows;
   const row = (cells, tag) =>
-    el('tr', {}, ...cells.map((one, index) => el(tag, {class: `to-${align(index) ?? 'left'}`}, ...cell(one))));
+    el(
+      'tr',
+      {},
+      ...cells.map((one, index) =>
+        el(
+          tag,
+          {
+            class: `to-${align(index, one)} ${wraps(index) ? 'wraps' : ''}`,
+            scope: tag === 'th' ? 'col' : undefined,
+          },
+          ...cell(one),
+        ),
+      ),
+    );
   return el(
     'div',
-    {class: 'block scroll', tabindex: '0'},
-    el('table', {}, el('thead', {}, row(head, 'th')), el('tbody', {}, ...rows.map((one) => row(one, 'td')))),
+    {class: 'block scroll', tabindex: '0', role: 'region', 'aria-label': block.caption ?? 'Table'},
+    el(
+      'table',
+      {},
+      block.caption === undefined ? null : el('caption', {}, plain(block.caption)),
+      el('thead', {}, row(head, 'th')),
+      el('tbody', {}, ...rows.map((one) => row(one, 'td'))),
+    ),
   );
 }

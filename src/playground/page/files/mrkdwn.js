@@ -13,6 +13,10 @@ const EMOJI = {
   eyes: '👀',
   large_green_circle: '🟢',
   red_circle: '🔴',
+  bell: '🔔',
+  bar_chart: '📊',
+  mag: '🔎',
+  pause_button: '⏸',
 };
 
 /** Names for ids: {users: Map, channels: Map, groups: Map}. */
@@ -115,8 +119,18 @@ function reference(inside, names) {
     return mention(`@${names.groups.get(target.slice(9)) ?? (label ?? target.slice(9)).replace(/^@/, '')}`);
   if (target.startsWith('!date^')) return dated(target, label);
   if (target.startsWith('!')) return mention(`@${target.slice(1)}`);
-  if (!/^(https?:|mailto:)/.test(target)) return decode(`<${inside}>`);
-  return el('a', {href: decode(target), rel: 'noreferrer noopener', target: '_blank'}, decode(label ?? target));
+  if (!isLink(target)) return decode(`<${inside}>`);
+  return safeLink(decode(target), decode(label ?? target));
+}
+
+function isLink(target) {
+  return /^(https?:|mailto:)/.test(target);
+}
+
+/** A link that leads somewhere; any other address is shown as what it is. */
+export function safeLink(url, label) {
+  if (!isLink(url)) return `${label} (${url})`;
+  return el('a', {href: url, rel: 'noreferrer noopener', target: '_blank'}, label);
 }
 
 function split(inside) {
@@ -125,7 +139,7 @@ function split(inside) {
 }
 
 /** `!date^unix^format`: shown in the reader's own time zone, the fallback as title. */
-function dated(target, fallback) {
+export function dated(target, fallback) {
   const [, unix, format = '{date} {time}'] = target.split('^');
   const when = new Date(Number(unix) * 1000);
   if (Number.isNaN(when.getTime())) return decode(fallback ?? '');

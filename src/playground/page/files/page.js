@@ -1,21 +1,30 @@
 /** The page: one stream of news in, what the person does out. All state comes from the stream; a lost one starts afresh. */
-import {renderBlocks} from './blocks.js';
-import {byId, el} from './dom.js';
-import {showHosts} from './hosts.js';
-import {askFirst, showView} from './modal.js';
-import {mrkdwn} from './mrkdwn.js';
-
-const WIDE = matchMedia('(min-width: 1100px)');
-const names = {users: new Map(), channels: new Map(), groups: new Map()};
-let world = null;
-let me = sessionStorage.getItem('me');
-let here = null;
-let threadTs = null;
-/** ts -> message, for the channel on the screen and for all others. */
-const messages = new Map();
-const views = new Map();
-const typed = [];
-let recall = 0;
+import {notice, send} from './api.js';
+import {composer, drawHints} from './composer.js';
+import {byId, el, speak} from './dom.js';
+import {drawHome, drawTabs} from './home.js';
+import {showHosts, tickHosts} from './hosts.js';
+import {showView} from './modal.js';
+import {drawPeople, drawPlaces, placeName} from './places.js';
+import {drawSwitches, showState} from './stage.js';
+import {
+  at,
+  become,
+  begin,
+  homes,
+  isMine,
+  isReply,
+  markRead,
+  messages,
+  moveTo,
+  nameOf,
+  names,
+  repliesOf,
+  rootsOf,
+  views,
+} from './store.js';
+import {tabsOf} from './tabs.js';
+import {act, doors, drawLog, emptyLine, firstLine, named, put} from './talk.js';
 
 function connect() {
   const stream = new EventSource('/news');
@@ -25,212 +34,200 @@ function connect() {
   stream.addEventListener('error', () => {
     byId('offline').hidden = false;
   });
-  stream.addEventListener('snapshot', (event) => begin(JSON.parse(event.data)));
-  stream.addEventListener('news', (event) => take(JSON.parse(event.data)));
-  stream.addEventListener('hosts', (event) => showHosts(JSON.parse(event.data)));
+  const on = (kind, take) => stream.addEventListener(kind, (event) => take(JSON.parse(event.data)));
+  on('snapshot', start);
+  on('news', take);
+  on('hosts', showHosts);
+  on('stage', (state) => showState(state, at.world.bot.name));
 }
 
-function begin(snapshot) {
-  world = snapshot;
-  for (const {id, name} of snapshot.users) names.users.set(id, name);
-  names.users.set(snapshot.bot.userId, snapshot.bot.name);
-  for (const {id, name} of snapshot.channels) names.channels.set(id, name);
-  for (const {id, name} of snapshot.groups) names.groups.set(id, name);
-  messages.clear();
-  for (const channel of snapshot.channels) for (const message of channel.messages) messages.set(message.ts, message);
-  for (const message of snapshot.ephemerals) messages.set(message.ts, message);
-  for (const {user, view} of snapshot.views) views.set(user, {view, errors: {}});
-  here ??= snapshot.channels[0].id;
-  if (!names.users.has(me)) me = snapshot.users[0].id;
-  drawChoices();
-  drawHints();
-  byId('hosts').hidden = !snapshot.watchesHosts;
+function start(snapshot) {
+  begin(snapshot);
+  drawPeople((id) => {
+    become(id);
+    if (at.here !== 'home' && !at.world.channels.some((one) => one.id === at.here)) moveTo('home');
+    drawAll();
+    if (at.here === 'home') void send('home', {});
+    speak(`You are ${names.users.get(id)}.`);
+  });
+  drawHints(snapshot.hints ?? []);
+  drawSwitches(snapshot.switches);
+  showState(snapshot.stage, snapshot.bot.name);
+  byId('stage').hidden = !snapshot.watchesHosts && snapshot.switches.length === 0;
   if (snapshot.hosts !== null) showHosts(snapshot.hosts);
   drawAll();
-  if (location.pathname !== '/') goTo(location.pathname);
+  if (location.pathname !== '/') goTo(location.href);
+  else if (at.here === 'home') void send('home', {});
 }
 
 function take(news) {
-  if (world === null) return;
+  if (at.world === null) return;
   switch (news.kind) {
     case 'view':
       views.set(news.user, {view: news.view, errors: news.errors});
-      if (news.user === me) drawView();
+      if (news.user === at.me) drawView();
+      return;
+    case 'home':
+      homes.set(news.user, news.view);
+      if (news.user === at.me && at.here === 'home') drawHome();
       return;
     case 'deleted':
       messages.delete(news.ts);
       drawAll();
       return;
-    default: {
-      const {message} = news;
-      messages.set(message.ts, message);
-      if (message.channel !== here || !isMine(message)) return;
-      const root = message.thread_ts;
-      if (root !== undefined && root !== message.ts) {
-        put(byId('log'), messages.get(root));
-        if (message.reply_broadcast === true) put(byId('log'), message);
-        if (WIDE.matches && threadTs === null && news.kind === 'reply') openThread(root, false);
-        else if (root === threadTs) put(byId('thread-log'), message);
-        return;
-      }
-      put(byId('log'), message);
-      if (threadTs === message.ts) put(byId('thread-log'), message);
-    }
+    default:
+      takeMessage(news.message);
   }
 }
 
-function isMine(message) {
-  return message.to === undefined || message.to === me;
+function takeMessage(message) {
+  const old = messages.get(message.ts);
+  messages.set(message.ts, message);
+  if (!isMine(message)) return;
+  const root = isReply(message) ? message.thread_ts : message.ts;
+  const inThread = root === at.threadTs;
+  if (message.channel === at.here) {
+    if (inThread) {
+      put(byId('thread-log'), message);
+      if (isReply(message)) seeThread();
+    }
+    if (isReply(message)) put(byId('log'), messages.get(root));
+    if (!isReply(message) || message.reply_broadcast === true) put(byId('log'), message);
+    seePlace();
+  }
+  drawMarks();
+  const heard = old === undefined || firstLine(old) !== firstLine(message);
+  if (heard && message.user !== at.me && message.channel === at.here && (!isReply(message) || inThread))
+    speak(`${nameOf(message)}: ${firstLine(message)}`);
 }
 
-function isReply(message) {
-  return message.thread_ts !== undefined && message.thread_ts !== message.ts;
+function seePlace() {
+  if (at.here !== 'home' && document.visibilityState === 'visible') markRead(at.here, rootsOf(at.here));
+}
+
+function seeThread() {
+  byId('thread-about').textContent = placeName();
+  markRead(`thread ${at.threadTs}`, repliesOf(at.threadTs));
+}
+
+function drawMarks() {
+  drawPlaces(go);
+  drawTabs(go);
 }
 
 function drawAll() {
-  const roots = inOrder((message) => !isReply(message) || message.reply_broadcast === true);
-  byId('log').replaceChildren(...(roots.length === 0 ? [emptyLine()] : roots.map((one) => article(one))));
-  showEnd(byId('log'));
-  if (threadTs !== null && messages.has(threadTs)) openThread(threadTs, false);
+  const home = at.here === 'home';
+  const channel = at.world.channels.find(({id}) => id === at.here);
+  byId('place-name').textContent = placeName();
+  byId('place-about').textContent = channel === undefined ? 'App' : topicOf(channel);
+  byId('home').hidden = !home;
+  byId('log').hidden = home;
+  byId('composer').hidden = home;
+  byId('hints').hidden = channel === undefined;
+  byId('text').placeholder =
+    channel === undefined ? `Message ${at.world.bot.name}` : `Message ${placeName()}, or /gpu help`;
+  byId('thread-text').placeholder = `Reply, or @${at.world.bot.name} status`;
+  if (home) drawHome();
+  else {
+    const roots = rootsOf(at.here);
+    drawLog(byId('log'), roots);
+    if (roots.length === 0) byId('log').replaceChildren(nothingYet(channel));
+    seePlace();
+  }
+  if (at.threadTs !== null && messages.get(at.threadTs)?.channel === at.here) openThread(at.threadTs, false);
   else closeThread(false);
+  drawMarks();
   drawView();
 }
 
-function inOrder(fits) {
-  return [...messages.values()]
-    .filter((one) => one.channel === here && isMine(one) && fits(one))
-    .sort((one, two) => (one.ts < two.ts ? -1 : 1));
+function topicOf({id}) {
+  return id === at.world.channels[0].id
+    ? 'Free GPU memory here, with a go'
+    : 'The bot does not work here: see what it says';
 }
 
-function emptyLine() {
-  return el(
-    'p',
-    {class: 'empty quiet'},
-    'Nothing here yet. Type a command below, for example ',
-    el('code', {}, '/gpu help'),
-    '.',
-  );
-}
-
-/** Puts one message where it belongs, keeping the reader's place and the focus. */
-function put(log, message) {
-  if (message === undefined) return;
-  log.querySelector('.empty')?.remove();
-  const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
-  // Where we put the reader, and they have not moved since.
-  const unmoved = Number(log.dataset.put) === log.scrollTop;
-  const fresh = article(message, log.id === 'thread-log');
-  const old = log.querySelector(`[data-ts="${CSS.escape(message.ts)}"]`);
-  const wasTall = old !== null && old.offsetHeight > log.clientHeight;
-  if (old !== null) {
-    const key = old.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-    const held = old.contains(document.activeElement);
-    old.replaceWith(fresh);
-    if (held) (fresh.querySelector(`[data-key="${CSS.escape(key ?? '')}"]`) ?? fresh).focus();
-  } else {
-    const later = [...log.children].find((child) => (child.dataset.ts ?? '') > message.ts);
-    log.insertBefore(fresh, later ?? null);
-  }
-  // Who reads a tall card, or has scrolled to its buttons, is left where they are.
-  if ((atEnd || unmoved) && !wasTall) showEnd(log);
-}
-
-/** The end of the log; but of a message taller than the screen, its beginning. */
-function showEnd(log) {
-  const last = log.lastElementChild;
-  log.scrollTop = log.scrollHeight;
-  if (last !== null && last.offsetHeight > log.clientHeight) last.scrollIntoView({block: 'start'});
-  log.dataset.put = String(log.scrollTop);
-}
-
-function article(message, inThread = false) {
-  const bot = message.user === world.bot.userId;
-  const slackbot = message.by === 'slack';
-  const name = slackbot ? 'Slackbot' : (names.users.get(message.user) ?? message.user);
-  const replies = inThread ? [] : inOrder((one) => isReply(one) && one.thread_ts === message.ts);
-  const at = new Date(Number(message.ts) * 1000);
-  return el(
-    'article',
-    {
-      class: `message ${message.to === undefined ? '' : 'hidden-one'} ${slackbot ? 'trouble' : ''}`,
-      'data-ts': message.ts,
-      tabindex: '-1',
-    },
-    el('span', {class: `face ${bot ? 'bot' : ''}`, 'aria-hidden': 'true'}, bot ? '⌁' : name.slice(0, 1).toUpperCase()),
+function nothingYet(channel) {
+  if (channel === undefined) return emptyLine(`No messages between you and ${at.world.bot.name} yet.`);
+  if (channel.id !== at.world.channels[0].id) return emptyLine('Nothing here yet.');
+  return emptyLine(
+    el('p', {}, el('strong', {}, 'Nothing here yet. '), 'Three things to try:'),
     el(
-      'div',
-      {class: 'content'},
-      message.to === undefined ? null : el('p', {class: 'quiet only'}, 'Only visible to you'),
+      'ol',
+      {},
       el(
-        'p',
-        {class: 'who'},
-        el('strong', {}, name),
-        bot ? el('span', {class: 'app'}, 'APP') : null,
-        el('time', {class: 'quiet', datetime: at.toISOString()}, at.toLocaleTimeString(undefined, {hour12: false})),
-        message.edited === undefined ? null : el('span', {class: 'quiet'}, '(edited)'),
+        'li',
+        {},
+        'Pick a command below and press Enter. ',
+        el('code', {}, '/gpu help'),
+        ' says what you may do here.',
       ),
-      message.reply_broadcast === true && !inThread
-        ? el('p', {class: 'quiet'}, 'replied to a thread, and to the channel')
-        : null,
-      ...bodyOf(message),
-      replies.length === 0 ? null : replyButton(message, replies),
+      el('li', {}, 'Ask for memory back, then become somebody else at the top right, and give the go.'),
+      el('li', {}, 'Make trouble under ', el('em', {}, 'Faults'), ' while it works.'),
     ),
   );
 }
 
-function bodyOf(message) {
-  if ((message.blocks ?? []).length === 0) return [el('div', {class: 'block'}, ...mrkdwn(message.text, names))];
-  const onAction = (element, block, choice) => act(element, () => clickOn(message, element, block, choice));
-  return renderBlocks(message.blocks, {names, onAction});
-}
-
-function replyButton(message, replies) {
-  const count = replies.length === 1 ? '1 reply' : `${replies.length} replies`;
-  return el(
-    'button',
-    {type: 'button', class: 'replies', 'data-key': 'replies', onclick: () => openThread(message.ts)},
-    count,
-  );
+function go(place) {
+  moveTo(place);
+  at.threadTs = null;
+  pane('talk');
+  drawAll();
+  if (place === 'home') void send('home', {});
+  byId(place === 'home' ? 'tab-home' : 'text').focus();
 }
 
 function openThread(ts, focus = true) {
-  threadTs = ts;
-  const all = inOrder((one) => one.ts === ts || one.thread_ts === ts);
+  at.threadTs = ts;
+  const root = messages.get(ts);
   byId('thread').hidden = false;
-  byId('main').classList.add('with-thread');
-  byId('thread-log').replaceChildren(...all.map((one) => article(one, true)));
-  showEnd(byId('thread-log'));
-  if (focus) byId('thread-close').focus();
+  byId('app').classList.add('with-thread');
+  drawLog(
+    byId('thread-log'),
+    [root, ...repliesOf(ts)].filter((one) => one !== undefined),
+    true,
+  );
+  seeThread();
+  put(byId('log'), root);
+  if (focus) byId('thread-text').focus();
 }
 
 function closeThread(focus = true) {
-  const was = threadTs;
-  threadTs = null;
+  const was = at.threadTs;
+  at.threadTs = null;
   byId('thread').hidden = true;
-  byId('main').classList.remove('with-thread');
-  if (focus)
-    byId('log')
-      .querySelector(`[data-ts="${CSS.escape(was ?? '')}"] .replies`)
-      ?.focus();
+  byId('app').classList.remove('with-thread');
+  if (!focus) return;
+  const door = byId('log').querySelector(`[data-ts="${CSS.escape(was ?? '')}"] .replies`);
+  (door ?? byId('text')).focus();
 }
 
-/** `/archives/C…/p1234567890123456`, optionally `?thread_ts=`: the message that a link means. */
-function goTo(path) {
-  const [, channel, whole] = /^\/archives\/(\w+)\/p(\d+)$/.exec(path) ?? [];
-  if (channel === undefined || !names.channels.has(channel)) return;
+/** `/archives/C…/p1234567890123456`, optionally `?thread_ts=`: the message that a link means. Others open beside the page. */
+function goTo(url) {
+  const {origin, pathname} = new URL(url, location.href);
+  const [, channel, whole] = /^\/archives\/(\w+)\/p(\d+)$/.exec(pathname) ?? [];
+  if (origin !== location.origin || channel === undefined) {
+    window.open(url, '_blank', 'noreferrer');
+    return;
+  }
   const ts = `${whole.slice(0, -6)}.${whole.slice(-6)}`;
   const message = messages.get(ts);
-  if (message === undefined) return notice('That message is not here any more.');
-  here = channel;
-  byId('channel').value = channel;
-  if (isReply(message)) threadTs = message.thread_ts;
+  if (message === undefined || !isMine(message)) {
+    notice('That message is not here any more.');
+    return;
+  }
+  moveTo(message.channel);
+  at.threadTs = isReply(message) ? message.thread_ts : null;
+  pane('talk');
   drawAll();
   const log = isReply(message) ? byId('thread-log') : byId('log');
-  log.querySelector(`[data-ts="${CSS.escape(ts)}"]`)?.focus();
+  const found = log.querySelector(`[data-ts="${CSS.escape(ts)}"]`);
+  found?.scrollIntoView({block: 'start'});
+  found?.classList.add('meant');
+  found?.focus();
 }
 
 function drawView() {
-  const {view, errors} = views.get(me) ?? {view: null, errors: {}};
+  const {view, errors} = views.get(at.me) ?? {view: null, errors: {}};
   const acts = {
     click: (element, block, choice, answers) =>
       act(element, () => send('click', {where: view.id, ...named(element, block, choice), answers})),
@@ -240,117 +237,40 @@ function drawView() {
   showView(view, errors, acts, names);
 }
 
-async function act(element, doIt) {
-  if (element.url !== undefined) window.open(element.url, '_blank', 'noreferrer');
-  if (element.confirm !== undefined && !(await askFirst(element.confirm, names))) return;
-  await doIt();
+/** On a narrow screen one pane at a time. */
+function pane(which) {
+  byId('app').dataset.pane = which;
+  for (const button of byId('panes').querySelectorAll('button'))
+    button.setAttribute('aria-pressed', String(button.dataset.goto === which));
 }
 
-function clickOn(message, element, block, choice) {
-  return send('click', {where: message.ts, card: message, ...named(element, block, choice)});
-}
-
-function named(element, block, choice) {
-  return {actionId: element.action_id, blockId: block.block_id, ...(choice === undefined ? {} : {choice})};
-}
-
-async function send(path, what) {
-  notice('');
-  const response = await fetch(`/${path}`, {
-    method: 'POST',
-    headers: {'content-type': 'application/json'},
-    body: JSON.stringify({user: me, channel: here, ...what}),
-  }).catch(() => null);
-  if (response === null) return notice('The local Slack does not answer.');
-  const done = await response.json();
-  if (done.error !== undefined) notice(done.error);
-  return done;
-}
-
-function notice(text) {
-  byId('notice').textContent = text;
-}
-
-function drawChoices() {
-  const channel = byId('channel');
-  channel.replaceChildren(
-    ...world.channels.map(({id, name}) => el('option', {value: id, selected: id === here}, `#${name}`)),
-  );
-  channel.onchange = () => {
-    here = channel.value;
-    threadTs = null;
-    drawAll();
-  };
-  const people = byId('people');
-  people.replaceChildren(
-    el('legend', {}, 'You are'),
-    ...world.users.map(({id, name, role}) =>
-      el(
-        'label',
-        {title: role},
-        el('input', {type: 'radio', name: 'me', value: id, checked: id === me, onchange: () => become(id)}),
-        el('span', {}, name, el('small', {}, role)),
-      ),
-    ),
-  );
-}
-
-function become(id) {
-  me = id;
-  sessionStorage.setItem('me', id);
-  drawAll();
-}
-
-function drawHints() {
-  const hints = world.hints ?? [];
-  byId('hints').replaceChildren(
-    ...hints.map((hint) =>
-      el(
-        'button',
-        {
-          type: 'button',
-          onclick: () => {
-            byId('text').value = hint;
-            byId('text').focus();
-          },
-        },
-        hint,
-      ),
-    ),
-  );
-}
-
-function composer(formId, inputId, thread) {
-  const input = byId(inputId);
-  byId(formId).addEventListener('submit', (event) => {
-    event.preventDefault();
-    const text = input.value.trim();
-    if (text === '') return;
-    typed.push(text);
-    recall = typed.length;
-    input.value = '';
-    const root = thread();
-    void send('type', {text, ...(root === null ? {} : {thread: root})});
-  });
-  input.addEventListener('keydown', (event) => {
-    if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return;
-    recall = Math.max(0, Math.min(typed.length, recall + (event.key === 'ArrowUp' ? -1 : 1)));
-    input.value = typed[recall] ?? '';
-    event.preventDefault();
-  });
-}
-
-composer('composer', 'text', () => null);
-composer('thread-composer', 'thread-text', () => threadTs);
+composer({form: 'composer', input: 'text', where: () => ({})});
+composer({form: 'thread-composer', input: 'thread-text', where: () => ({thread: at.threadTs})});
+doors.openThread = openThread;
+doors.goTo = goTo;
+tabsOf(byId('stage'));
+// What scrolls can be scrolled by keyboard.
+for (const id of ['log', 'thread-log', 'hosts', 'faults']) byId(id).tabIndex = 0;
+pane('talk');
 byId('thread-close').addEventListener('click', () => closeThread());
 byId('thread').addEventListener('keydown', (event) => {
   if (event.key === 'Escape') closeThread();
 });
+byId('notice-close').addEventListener('click', () => notice(''));
+byId('panes').addEventListener('click', (event) => {
+  const which = event.target.closest('button')?.dataset.goto;
+  if (which !== undefined) pane(which);
+});
 document.addEventListener('click', (event) => {
   const link = event.target instanceof Element ? event.target.closest('a[href]') : null;
-  if (link === null || link.origin !== location.origin) return;
+  if (link === null || link.origin !== location.origin || link.hasAttribute('download') || link.hash !== '') return;
   event.preventDefault();
-  goTo(link.pathname);
+  goTo(link.href);
 });
-byId('hosts').open = WIDE.matches;
+document.addEventListener('visibilitychange', () => {
+  if (at.world === null || document.visibilityState !== 'visible') return;
+  seePlace();
+  drawMarks();
+});
+setInterval(tickHosts, 1_000);
 connect();
