@@ -25,6 +25,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   ssh: {rooms: ['domain', 'engine/ports.ts', 'secret.ts'], outside: ['ssh2', 'node:*']},
   store: {rooms: ['domain', ...PORTS], outside: ['kysely', '@photostructure/sqlite', 'zod', 'node:*']},
   schedule: {rooms: ['domain', ...PORTS], outside: ['croner']},
+  picture: {rooms: [], outside: ['@resvg/resvg-js', 'node:*']},
   slack: {rooms: ['domain', ...PORTS, 'report', 'secret.ts'], outside: ['@slack/bolt', 'zod', 'node:*']},
   cli: {rooms: ['domain', ...PORTS, 'report'], outside: ['node:*']},
   'system-clock.ts': {rooms: ['engine/ports.ts'], outside: ['node:timers/promises']},
@@ -34,7 +35,7 @@ const FREE = new Set(['main.ts', 'bot.ts', 'playground']);
 
 function filesBelow(folder: string): readonly string[] {
   return readdirSync(folder, {recursive: true, encoding: 'utf8'})
-    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => /\.(ts|mjs)$/.test(path))
     .map((path) => join(folder, path));
 }
 
@@ -42,7 +43,7 @@ function importsOf(source: string): readonly string[] {
   const static_ = source.matchAll(/^\s*(?:import|export)\s[^'"]*?from\s+['"]([^'"]+)['"]/gm);
   const bare = source.matchAll(/^\s*import\s+['"]([^'"]+)['"]/gm);
   const dynamic = source.matchAll(/\bimport\(\s*['"]([^'"]+)['"]\s*\)/g);
-  const required = source.matchAll(/\brequire\(\s*['"]([^'"]+)['"]\s*\)/g);
+  const required = source.matchAll(/\b(?:require|createRequire\([^)]*\))\(\s*['"]([^'"]+)['"]\s*\)/g);
   return [...static_, ...bare, ...dynamic, ...required].map((match) => match[1] ?? '');
 }
 
@@ -89,6 +90,9 @@ describe('the house', () => {
     ]);
     expect(put('cli', "import {execute} from '../engine/execute.ts';")).toEqual(['cli/x.ts imports engine/execute.ts']);
     expect(put('engine', "const ssh2 = await import('ssh2');")).toEqual(['engine/x.ts imports ssh2']);
+    expect(put('engine', "const {Resvg} = createRequire(import.meta.url)('@resvg/resvg-js');")).toEqual([
+      'engine/x.ts imports @resvg/resvg-js',
+    ]);
     expect(put('report', "export {Secret} from '../secret.ts';")).toEqual(['report/x.ts imports secret.ts']);
     expect(put('helpers', '')).toEqual(['helpers/x.ts stands in no room of the house']);
     expect(put('engine', "import {startLab} from '../playground/lab/lab.ts';")).toEqual([

@@ -85,7 +85,7 @@ function timeOf(
   ];
 }
 
-interface Sample {
+export interface Sample {
   readonly uptimeMs: number;
   readonly usedMiB: number;
 }
@@ -127,7 +127,7 @@ function endedBefore(run: Run, plan: Plan, gpuUuid: string, signalMs: number): b
 
 const ENDED: ReadonlySet<string> = new Set(['gone', 'zombie', 'replaced']);
 
-function samplesOf(run: Run, gpuUuid: string): readonly Sample[] {
+export function samplesOf(run: Run, gpuUuid: string): readonly Sample[] {
   return run.events
     .flatMap((event): readonly Sample[] => {
       const usedMiB = event.kind === 'memory' ? event.usedMiB[gpuUuid] : undefined;
@@ -137,7 +137,7 @@ function samplesOf(run: Run, gpuUuid: string): readonly Sample[] {
 }
 
 /** Samples and whole looks of the same boot, oldest first. */
-function figuresBefore(run: Run, gpuUuid: string, signalMs: number): readonly Sample[] {
+export function figuresBefore(run: Run, gpuUuid: string, signalMs: number): readonly Sample[] {
   const looks = run.events.flatMap((event): readonly Sample[] => {
     if ((event.kind !== 'surveyed' && event.kind !== 'rechecked') || event.snapshot.uptimeMs > signalMs) return [];
     const gpu = event.snapshot.gpus.find((one) => one.uuid === gpuUuid);
