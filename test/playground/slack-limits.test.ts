@@ -85,7 +85,7 @@ describe('a view', () => {
 });
 
 it('clicks are told apart by action_ts, however quick they are', () => {
-  const stamps = Array.from({length: 500}, () => elementAction(button(), 'b', []).action_ts);
+  const stamps = Array.from({length: 500}, () => elementAction(button(), 'b', {}).action_ts);
   expect(new Set(stamps).size).toBe(500);
 });
 

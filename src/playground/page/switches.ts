@@ -121,7 +121,7 @@ export function openSwitches(deps: {
       kills = 0;
       changed();
     });
-    return 'waiting for the next one';
+    return 'Waiting for the next one.';
   }
 }
 
@@ -155,7 +155,7 @@ function socketSwitches(sockets: Sockets, arm: Arm): readonly Switch[] {
       label: 'Deliver the next one twice',
       does: 'The next command or click reaches the bot two times.',
       watch: 'one run and one card; a second click is told who was first.',
-      press: () => arm('duplicate', {kind: 'duplicate-envelope'}, 'waiting for the next one'),
+      press: () => arm('duplicate', {kind: 'duplicate-envelope'}, 'Waiting for the next one.'),
     },
     {
       id: 'redeliver',
@@ -182,7 +182,7 @@ function answerSwitches(arm: Arm, faults: Faults): readonly Switch[] {
         arm(
           'rate-limit',
           {kind: 'rate-limit', method: '*', retryAfterS: WAIT_S, times: CALLS},
-          `for the next ${CALLS}`,
+          `For the next ${CALLS}.`,
         ),
     },
     {
@@ -190,14 +190,14 @@ function answerSwitches(arm: Arm, faults: Faults): readonly Switch[] {
       label: `Slow answers, ${CALLS} times`,
       does: `The next ${CALLS} calls of the bot take ${SLOW_MS / 1000} s each.`,
       watch: 'commands are acknowledged all the same, and the run on the host waits for no Slack.',
-      press: () => arm('slow', {kind: 'slow', method: '*', delayMs: SLOW_MS, times: CALLS}, `for the next ${CALLS}`),
+      press: () => arm('slow', {kind: 'slow', method: '*', delayMs: SLOW_MS, times: CALLS}, `For the next ${CALLS}.`),
     },
     {
       id: 'lost-answer',
       label: 'Lose the next answer',
       does: 'The next message is stored, and then the connection is cut instead of an answer.',
       watch: 'the bot cannot know that it was posted; what it does next must not make two runs of one.',
-      press: () => arm('lost-answer', {kind: 'drop-answer', method: 'chat.postMessage'}, 'waiting for the next one'),
+      press: () => arm('lost-answer', {kind: 'drop-answer', method: 'chat.postMessage'}, 'Waiting for the next one.'),
     },
     {
       id: 'calm',

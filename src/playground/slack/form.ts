@@ -42,6 +42,42 @@ export function missingIn(view: ViewOutput, values: Values): Readonly<Record<str
   return Object.fromEntries(missing.map(({blockId}) => [blockId, 'Please complete this required field.']));
 }
 
+/** Where the answer of an element without options stands, by Slack's own name for it. */
+const FIELD: Readonly<Record<string, string>> = {
+  users_select: 'selected_user',
+  channels_select: 'selected_channel',
+  conversations_select: 'selected_conversation',
+  datepicker: 'selected_date',
+  timepicker: 'selected_time',
+  datetimepicker: 'selected_date_time',
+};
+const INITIAL: Readonly<Record<string, string>> = {
+  users_select: 'initial_user',
+  channels_select: 'initial_channel',
+  conversations_select: 'initial_conversation',
+  datepicker: 'initial_date',
+  timepicker: 'initial_time',
+  datetimepicker: 'initial_date_time',
+};
+
+/** What a person chose outside a form, in the shape of its element; nothing for a button. */
+export function pickedIn(element: Json, given: string | readonly string[] | null | undefined): Json {
+  const type = String(element['type']);
+  if (type === 'button' || type === 'workflow_button') return {};
+  const field = FIELD[type];
+  if (field !== undefined) return {[field]: typedFor(type, given ?? null)};
+  const chosen = given === undefined ? [] : chosenIn(element, given);
+  return type === 'checkboxes' || type === 'multi_static_select'
+    ? {selected_options: chosen}
+    : {selected_option: chosen[0] ?? null};
+}
+
+/** A moment is a number of seconds; everything else is a text. */
+function typedFor(type: string, given: string | readonly string[] | null): string | number | null {
+  if (typeof given !== 'string' || given === '') return null;
+  return type === 'datetimepicker' ? Number(given) : given;
+}
+
 export function chosenIn(element: Json, given: string | readonly string[] | null): readonly Json[] {
   const wanted = given === null ? [] : typeof given === 'string' ? [given] : given;
   const options = optionsOf(element);
@@ -62,6 +98,13 @@ function answered(element: Json, given: string | readonly string[] | null): View
     case 'radio_buttons':
     case 'static_select':
       return {type, selected_option: chosenIn(element, given).map(option)[0] ?? null};
+    case 'users_select':
+    case 'channels_select':
+    case 'conversations_select':
+    case 'datepicker':
+    case 'timepicker':
+    case 'datetimepicker':
+      return {type, [FIELD[type] ?? '']: typedFor(type, given)};
     default:
       return {type, value: typeof given === 'string' && given !== '' ? given : null};
   }
@@ -77,6 +120,13 @@ function initialValue(element: Json): ViewStateValue {
     case 'radio_buttons':
     case 'static_select':
       return {type, selected_option: isObject(one) ? option(one) : null};
+    case 'users_select':
+    case 'channels_select':
+    case 'conversations_select':
+    case 'datepicker':
+    case 'timepicker':
+    case 'datetimepicker':
+      return {type, [FIELD[type] ?? '']: element[INITIAL[type] ?? ''] ?? null};
     default:
       return {type, value: typeof text === 'string' && text !== '' ? text : null};
   }
@@ -89,7 +139,8 @@ function option(one: Json): {text: {type: 'plain_text'; text: string}; value: st
 function isEmpty(value: ViewStateValue | undefined): boolean {
   if (value === undefined) return true;
   if (value.selected_options !== undefined) return value.selected_options.length === 0;
-  return (value.selected_option ?? value.value ?? null) === null;
+  const {type: _type, ...rest} = value;
+  return Object.values(rest).every((one) => (one ?? null) === null);
 }
 
 function nameOf(field: Placed): string {

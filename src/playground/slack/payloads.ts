@@ -182,14 +182,8 @@ function enveloped<E>(act: Act, event: E): EnvelopedEvent<E> {
 }
 
 /** One click or choice, in the shape of its element. The element is one that Slack took, so its parts are there. */
-export function elementAction(element: Json, blockId: string, chosen: readonly Json[]): BlockElementAction {
+export function elementAction(element: Json, blockId: string, picked: Json): BlockElementAction {
   const {options: _options, option_groups: _groups, url: _url, accessibility_label: _label, ...shown} = element;
-  const picked =
-    element['type'] === 'button'
-      ? {}
-      : element['type'] === 'checkboxes' || element['type'] === 'multi_static_select'
-        ? {selected_options: chosen}
-        : {selected_option: chosen[0] ?? null};
   const action: Json = {...shown, ...picked, block_id: blockId, action_ts: stamp()};
   return action as unknown as BlockElementAction;
 }

@@ -4,7 +4,7 @@ import {type ConfirmText, confirmOf, elementsOf, type Placed} from './blocks.ts'
 import {dmOf, type Named, personOfDm, type SlackPerson, tokenOf, type Workspace} from './cast.ts';
 import {isObject, type Json} from './check-elements.ts';
 import type {Ephemerals} from './ephemerals.ts';
-import {type Answers, chosenIn, fillIn, missingIn} from './form.ts';
+import {type Answers, fillIn, missingIn, pickedIn} from './form.ts';
 import type {Homes} from './homes.ts';
 import type {Newsroom, SlackMessage} from './news.ts';
 import {
@@ -175,8 +175,7 @@ export function gather(deps: {
       const placed = elementIn(view?.blocks ?? message?.blocks, actionId, options.blockId);
       if (confirmOf(placed.element) !== null && options.dialog === 'deny')
         return {outcome: 'not-sent', why: 'the dialog was denied'};
-      const chosen = options.choice === undefined ? [] : chosenIn(placed.element, options.choice);
-      const action = elementAction(placed.element, placed.blockId, chosen);
+      const action = elementAction(placed.element, placed.blockId, pickedIn(placed.element, options.choice));
       const doing = await act(person, options.teamId, isHome ? undefined : view?.id);
       if (view !== null) {
         const filled: ViewOutput = {...view, state: {values: fillIn(view, options.answers ?? {})}};

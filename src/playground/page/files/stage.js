@@ -73,8 +73,8 @@ export function showState(state, botName) {
     const left = state.open.find(({id}) => id === node.dataset.switch)?.left ?? 0;
     const line = node.querySelector('.state');
     node.classList.toggle('armed', left > 0);
-    if (left > 0) line.textContent = left === 1 ? 'waiting for the next one' : `for the next ${left}`;
-    else if (/^(waiting|for the next)/.test(line.textContent)) line.textContent = 'done';
+    if (left > 0) line.textContent = left === 1 ? 'Waiting for the next one.' : `For the next ${left}.`;
+    else if (/^(Waiting|For the next)/.test(line.textContent)) line.textContent = 'Done.';
     line.hidden = line.textContent === '';
   }
 }

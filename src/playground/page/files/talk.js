@@ -71,7 +71,7 @@ function arrange(log) {
 function dayOf(ts) {
   const day = new Date(Number(ts) * 1000);
   const words = day.toLocaleDateString(undefined, {weekday: 'long', day: 'numeric', month: 'long'});
-  return day.toDateString() === new Date().toDateString() ? `Today, ${words}` : words;
+  return day.toDateString() === new Date().toDateString() ? 'Today' : words;
 }
 
 function article(message, inThread) {
