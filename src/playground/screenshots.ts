@@ -26,8 +26,10 @@ process.exitCode = await playOnPage({seed: 1, kind: undefined, port: 0}, async (
     const page = await browser.newPage({viewport: WIDE});
     await page.goto(slack.url);
     await typed(page, `/gpu reclaim ${HOST} match=vllm`);
-    await page.locator('#log .message button', {hasText: 'Terminate, then kill -9'}).waitFor();
-    await page.locator('#log .message button', {hasText: 'Terminate, then kill -9'}).scrollIntoViewIfNeeded();
+    await page.locator('#log .message button', {hasText: /^(Terminate \d+, then kill|Kill) -9/}).waitFor();
+    await page
+      .locator('#log .message button', {hasText: /^(Terminate \d+, then kill|Kill) -9/})
+      .scrollIntoViewIfNeeded();
     await page.screenshot({path: 'docs/page-plan.png'});
     const card = (await slack.messages()).at(-1);
     if (card === undefined) throw new Error('no card came');

@@ -142,7 +142,7 @@ export function playPage(options: SlackDemoOptions): Promise<number> {
       'GPU 0-3 are full and no name owns them: a ghost. A vLLM server has two workers on two more GPUs.',
       'Beside them live innocents. Three things to try:',
       `  1. as ${requester.name}:   /gpu reclaim ${HOST} match=vllm`,
-      `  2. as ${approver.name}:  press "Terminate, then kill -9", and watch the GPUs come back`,
+      `  2. as ${approver.name}:  press the red button, "Terminate …, then kill -9", and watch the GPUs come back`,
       `  3. as ${stranger.name}:   press it yourself and see what you are told; or type /gpu help, /gpu diagnose ${HOST}`,
       '',
       'Ctrl-C ends everything and leaves nothing behind.',

@@ -16,6 +16,11 @@ export function roughMemory(valueMiB: number): string {
   return valueMiB < 1024 ? `${thousands(valueMiB)} MiB` : `${thousands(valueMiB / 1024)} GiB`;
 }
 
+/** "378 GiB (387,360 MiB)": for a headline, with the very figure that a table below it sums up to. */
+export function exactMemory(valueMiB: number): string {
+  return valueMiB < 1024 ? mib(valueMiB) : `${roughMemory(valueMiB)} (${mib(valueMiB)})`;
+}
+
 /** "92 ms", "0.4 s", "34 s", "3 h 12 m", "3 d". */
 export function span(ms: number): string {
   if (ms < 100) return `${Math.round(ms)} ms`;

@@ -3,30 +3,42 @@ import type {GpuChange, Outcome} from '../domain/outcome.ts';
 import type {Plan} from '../domain/plan.ts';
 import {isFree, readinessOf} from '../domain/readiness.ts';
 import type {Run} from '../domain/run.ts';
-import {roughMemory, span, thousands} from './amounts.ts';
+import {hasTried} from '../domain/run-state.ts';
+import {exactMemory, ranges, span, thousands} from './amounts.ts';
 import {failureSentence} from './failure-sentence.ts';
 import {withPractice} from './practice.ts';
 import {freeNow, readinessLines} from './readiness-lines.ts';
 import {column, safeLine} from './safe-text.ts';
 import {sentLines} from './sent-lines.ts';
 import {movedLines, survivorLines, unexplainedLines} from './still-held.ts';
+import type {Cell, Table} from './table.ts';
 import {timeToFreeLines} from './time-to-free-lines.ts';
 import {OUTCOME_SIGN, OUTCOME_WORD} from './wording.ts';
 
-/** "✅ gpu-07: reclaimed 378 GiB, 7 of 8 free" */
+/** "✅ gpu-07: reclaimed 378 GiB (387,360 MiB), 7 of 8 free"; the figure is the table's own sum. */
 export function outcomeTitle(run: Run, outcome: Outcome): string {
-  const freed = freedMiB(outcome);
-  const amount =
-    outcome.word === 'reclaimed' ||
-    outcome.word === 'partly' ||
-    outcome.word === 'cancelled' ||
-    outcome.word === 'interrupted'
-      ? freed > 0
-        ? ` ${roughMemory(freed)}`
-        : ''
-      : '';
   const known = outcome.gpus.length === 0 ? '' : `, ${counts(outcome)}`;
-  return withPractice(run, `${OUTCOME_SIGN[outcome.word]} ${run.host}: ${OUTCOME_WORD[outcome.word]}${amount}${known}`);
+  return withPractice(run, `${OUTCOME_SIGN[outcome.word]} ${run.host}: ${endWords(run, outcome)}${known}`);
+}
+
+/** The word of the outcome; with what was freed where something can have been. */
+function endWords(run: Run, outcome: Outcome): string {
+  const freed = freedMiB(outcome);
+  const word = OUTCOME_WORD[outcome.word];
+  switch (outcome.word) {
+    case 'reclaimed':
+    case 'partly':
+      return freed > 0 ? `${word} ${exactMemory(freed)}` : word;
+    case 'cancelled':
+    case 'interrupted':
+      if (!hasTried(run)) return `${word}, nothing sent`;
+      return freed > 0 ? `${word}, ${exactMemory(freed)} freed` : word;
+    case 'stood-down':
+      // Nothing else ended it: the host was no longer as the plan says.
+      return outcome.because === null ? 'plan out of date, nothing sent' : word;
+    default:
+      return word;
+  }
 }
 
 /** One line per GPU and a sum; MiB throughout. "?" where a figure is missing: never counted as free. */
@@ -37,15 +49,58 @@ export function beforeAfterTable(outcome: Outcome): readonly string[] {
   const lines = outcome.gpus.map((gpu) =>
     row(gpu.index === null ? '?' : ` ${gpu.index}`, figure(gpu.beforeMiB), figure(gpu.afterMiB), noteFor(gpu)),
   );
-  const before = sum(outcome.gpus.map((gpu) => gpu.beforeMiB));
-  const after = sum(outcome.gpus.map((gpu) => gpu.afterMiB));
-  const change =
-    before === null || after === null
-      ? 'unknown'
-      : before === after
-        ? '0'
-        : `${after < before ? '-' : '+'}${thousands(Math.abs(before - after))}`;
-  return [row('GPU', 'before', 'after', 'MiB'), ...lines, row('sum', figure(before), figure(after), change)];
+  const {before, after, missing} = sums(outcome);
+  const change = `${signed(after - before)}${missing.length === 0 ? '' : `, ${missingWords(missing)}`}`;
+  return [row('GPU', 'before', 'after', 'MiB'), ...lines, row('sum', thousands(before), thousands(after), change)];
+}
+
+/** The same as data, with the change of each GPU; what is unknown says so in place of a figure. */
+export function beforeAfter(outcome: Outcome): Table {
+  const {before, after, missing} = sums(outcome);
+  const cell = (value: number | null): Cell => value ?? 'unknown';
+  return {
+    columns: [
+      {head: 'GPU', side: 'left'},
+      {head: 'before, MiB', side: 'right'},
+      {head: 'after, MiB', side: 'right'},
+      {head: 'change', side: 'right'},
+      {head: 'now', side: 'left'},
+    ],
+    rows: [
+      ...outcome.gpus.map((gpu): readonly Cell[] => [
+        gpu.index === null ? '?' : `${gpu.index}`,
+        cell(gpu.beforeMiB),
+        cell(gpu.afterMiB),
+        gpu.beforeMiB === null || gpu.afterMiB === null ? 'unknown' : signed(gpu.afterMiB - gpu.beforeMiB),
+        noteFor(gpu),
+      ]),
+      ['sum', before, after, signed(after - before), missing.length === 0 ? '' : missingWords(missing)],
+    ],
+  };
+}
+
+/** Over the GPUs of which both figures are known: the amount in the headline is this difference. */
+function sums(outcome: Outcome): {
+  readonly before: number;
+  readonly after: number;
+  readonly missing: readonly GpuChange[];
+} {
+  const known = outcome.gpus.filter((gpu) => gpu.beforeMiB !== null && gpu.afterMiB !== null);
+  return {
+    before: known.reduce((sum, gpu) => sum + (gpu.beforeMiB ?? 0), 0),
+    after: known.reduce((sum, gpu) => sum + (gpu.afterMiB ?? 0), 0),
+    missing: outcome.gpus.filter((gpu) => !known.includes(gpu)),
+  };
+}
+
+/** "without GPU 3": what a sum leaves out. */
+function missingWords(missing: readonly GpuChange[]): string {
+  const indexes = missing.flatMap(({index}) => (index === null ? [] : [index]));
+  return indexes.length < missing.length ? `without ${missing.length} GPUs` : `without GPU ${ranges(indexes)}`;
+}
+
+function signed(change: number): string {
+  return change === 0 ? '0' : `${change < 0 ? '-' : '+'}${thousands(Math.abs(change))}`;
 }
 
 /** What was sent, how fast it freed, who survived and why, what stays, and last whether a start is possible. */
@@ -91,21 +146,10 @@ function noteFor(gpu: GpuChange): string {
 }
 
 function freedMiB(outcome: Outcome): number {
-  return outcome.gpus.reduce(
-    (total, gpu) => total + (gpu.beforeMiB === null || gpu.afterMiB === null ? 0 : gpu.beforeMiB - gpu.afterMiB),
-    0,
-  );
+  const {before, after} = sums(outcome);
+  return before - after;
 }
 
 function figure(value: number | null): string {
   return value === null ? '?' : thousands(value);
-}
-
-function sum(values: readonly (number | null)[]): number | null {
-  let total = 0;
-  for (const value of values) {
-    if (value === null) return null;
-    total += value;
-  }
-  return total;
 }

@@ -1,6 +1,6 @@
 /** Each failure in one sentence: what, with the names in it, and the way out. The only place that speaks of failures. */
 import {type Failure, unreachable} from '../domain/failure.ts';
-import {clockTime, dateTime, plural, ranges, span} from './amounts.ts';
+import {dateTime, plural, ranges, span} from './amounts.ts';
 import {holdSentence} from './hold-sentence.ts';
 import {safeLine} from './safe-text.ts';
 import {sshSentence} from './ssh-sentence.ts';
@@ -67,7 +67,7 @@ export function failureSentence(failure: Failure): string {
     case 'too-many-open-runs':
       return `${failure.limit} runs are open already, the most that the policy allows; "gpu-reclaim runs" lists them.`;
     case 'too-many-runs-by-person':
-      return `${safeLine(failure.person)} has asked for ${failure.limit} runs in ${span(failure.windowMs)}, the most that the policy allows; again at ${clockTime(failure.againAtMs)} UTC.`;
+      return `${safeLine(failure.person)} has asked for ${failure.limit} runs in ${span(failure.windowMs)}, the most that the policy allows; again at ${dateTime(failure.againAtMs)}.`;
     case 'too-many-targets':
       return `The plan would signal ${failure.count} processes outside one workload, the policy allows ${failure.limit}; narrow it with gpus=, match= or pid=.`;
     case 'paused':
@@ -83,9 +83,9 @@ export function failureSentence(failure: Failure): string {
     case 'break-glass-needs-reason':
       return `${safeLine(failure.person)} is no listed approver, so this go is break-glass: it needs reason="…", which everybody will read.`;
     case 'already-decided':
-      return `Run ${short(failure.runId)} was ${safeLine(failure.decision)} by ${safeLine(failure.by)} at ${clockTime(failure.atMs)} UTC; "gpu-reclaim show ${short(failure.runId)}" tells how it ended.`;
+      return `Run ${short(failure.runId)} was ${safeLine(failure.decision)} by ${safeLine(failure.by)} at ${dateTime(failure.atMs)}; "gpu-reclaim show ${short(failure.runId)}" tells how it ended.`;
     case 'approval-expired':
-      return `The plan of run ${short(failure.runId)} expired at ${clockTime(failure.atMs)} UTC and nothing was sent; ask again for a fresh look.`;
+      return `The plan of run ${short(failure.runId)} expired at ${dateTime(failure.atMs)} and nothing was sent; ask again for a fresh look.`;
     case 'plan-outdated':
       return `That go is for plan ${safeLine(failure.given, 12) || 'another'}, but plan ${failure.current.slice(0, 8)} waits now; look at it with "gpu-reclaim show ${short(failure.runId)}" and confirm that one.`;
     case 'choice-refused':

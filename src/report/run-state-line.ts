@@ -1,4 +1,5 @@
 /** Where a run stands, in few words; and what it is doing while it works. */
+import type {Plan} from '../domain/plan.ts';
 import type {GoChoice, Run, RunEvent} from '../domain/run.ts';
 import {approvalOf, hasTried, lastSeenOf, outcomeOf, planOf} from '../domain/run-state.ts';
 import {mib, plural, roughMemory, span} from './amounts.ts';
@@ -6,6 +7,7 @@ import {outcomeTitle} from './before-after.ts';
 import {freesMiB, planTitle} from './plan-card.ts';
 import {withPractice} from './practice.ts';
 import {sentLines} from './sent-lines.ts';
+import {OUTCOME_SIGN} from './wording.ts';
 
 export type WorkState = 'starting' | 'terminating' | 'writing' | 'killing' | 'verifying' | 'looking-again';
 
@@ -35,14 +37,17 @@ export const CHOICE_WORD: Readonly<Record<GoChoice, string>> = {
 /** "⏳ Waiting for a go · gpu-07: kill -9 1 process? ~378 GiB": sign and word of the state, verb and host. */
 export function stateLine(run: Run): string {
   const outcome = outcomeOf(run);
-  return outcome === null ? withPractice(run, openLine(run)) : outcomeTitle(run, outcome);
+  const plan = planOf(run)?.plan ?? null;
+  // As the real card would read, but for its first words.
+  if (outcome?.word === 'dry-run' && plan !== null)
+    return withPractice(run, `${OUTCOME_SIGN['dry-run']} Dry run, nothing was changed · ${planTitle(plan)}`);
+  return outcome === null ? withPractice(run, openLine(run, plan)) : outcomeTitle(run, outcome);
 }
 
-function openLine(run: Run): string {
-  const plan = planOf(run)?.plan ?? null;
+function openLine(run: Run, plan: Plan | null): string {
   switch (run.phase) {
     case 'looking':
-      return `🔎 Looking at ${run.host}; nothing has been signalled`;
+      return `🔎 Looking · ${run.host}: nothing has been signalled`;
     case 'awaiting-go':
       return `⏳ Waiting for a go · ${plan === null ? run.host : planTitle(plan)}`;
     case 'executing':
@@ -102,9 +107,17 @@ function drainLine(run: Run): string | null {
   const [first, last] = [samples[0], samples.at(-1)];
   if (plan === undefined || first === undefined || last === undefined) return null;
   const used = plan.gpus.filter((gpu) => gpu.requested).reduce((sum, gpu) => sum + (last.usedMiB[gpu.gpuUuid] ?? 0), 0);
-  if (run.events.some((event) => event.kind === 'settled')) return `${mib(used)} in use on the requested GPUs`;
+  const settled = run.events.findLast((event) => event.kind === 'settled');
+  if (settled?.kind === 'settled') return `${SETTLED_WORD[settled.how]}: ${mib(used)} in use on the requested GPUs`;
   return `Still draining: ${mib(used)} in use on the requested GPUs after ${span(Math.max(0, last.uptimeMs - first.uptimeMs))}`;
 }
+
+const SETTLED_WORD: Readonly<Record<Extract<RunEvent, {kind: 'settled'}>['how'], string>> = {
+  expected: 'Drained',
+  stalled: 'Stopped falling',
+  'timed-out': 'Still falling when the time was over',
+  unreadable: 'Could not be read to the end',
+};
 
 /** The newest decision on the run, whoever took it; null while none was taken. */
 export function decisionOf(

@@ -17,7 +17,7 @@ export function sentLines(run: Run): readonly string[] {
 }
 
 /** Differences between the approved plan and the look before the first signal. */
-function driftLines(run: Run): readonly string[] {
+export function driftLines(run: Run): readonly string[] {
   const rechecked = run.events.findLast((event) => event.kind === 'rechecked');
   if (rechecked?.kind !== 'rechecked') return [];
   return rechecked.drift.map(

@@ -72,7 +72,7 @@ export const OUTCOME_WORD: Readonly<Record<OutcomeWord, string>> = {
   'nothing-freed': 'nothing freed',
   'nothing-to-do': 'nothing to do',
   'stood-down': 'stood down, nothing sent',
-  'dry-run': 'dry run, nothing sent',
+  'dry-run': 'dry run, nothing was changed',
   denied: 'denied, nothing sent',
   expired: 'expired, nothing sent',
   cancelled: 'cancelled',

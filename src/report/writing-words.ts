@@ -2,17 +2,16 @@
 import type {Plan} from '../domain/plan.ts';
 import type {RunEvent} from '../domain/run.ts';
 import {writingFact} from '../domain/writing-targets.ts';
-import {clockTime, ranges, span} from './amounts.ts';
+import {dateTime, ranges, span} from './amounts.ts';
 import {safeLine} from './safe-text.ts';
 
 type StillWriting = Extract<RunEvent, {kind: 'still-writing'}>;
 
-/** "kill -9 waits: PID 12 writing x.json.gz, +38 MiB/s; until 02:13:04 UTC at most", one line a file. */
+/** "kill -9 waits: PID 12 writing x.json.gz, +38 MiB/s; until 2026-12-01 02:13:04 UTC at most", one line a file. */
 export function stillWritingLines({files, unread, untilMs}: StillWriting): readonly string[] {
   return [
     ...files.map(
-      (file) =>
-        `kill -9 waits: PID ${file.pid} ${safeLine(writingFact(file), 80)}; until ${clockTime(untilMs)} UTC at most`,
+      (file) => `kill -9 waits: PID ${file.pid} ${safeLine(writingFact(file), 80)}; until ${dateTime(untilMs)} at most`,
     ),
     ...unread.map(({pid, path}) =>
       path === null

@@ -5,14 +5,16 @@ import type {ReclaimRequest} from '../domain/request.ts';
 import type {Run} from '../domain/run.ts';
 import {requestOf} from '../domain/run-state.ts';
 import {readHost} from '../domain/words.ts';
+import {aboutRun, looksNoMore, stopsSoon, unknownRun} from './blocks/about-run.ts';
 import {failureMessage, sentence} from './blocks/answers.ts';
 import {chooseModal} from './blocks/choose-modal.ts';
 import {leaveModal} from './blocks/small-modals.ts';
+import {cardLink} from './card-link.ts';
 import {decided} from './decided.ts';
 import {type Asker, answer, type Desk} from './desk.ts';
 import {writeMetadata} from './form-metadata.ts';
 import {openForm} from './forms.ts';
-import {refusal, refuseHere, shortId, unknownRun} from './gate.ts';
+import {refusal, refuseHere} from './gate.ts';
 import {go} from './go.ts';
 import {ACTION, readButtonValue, readProposeValue, readScheduleValue} from './ids.ts';
 import type {Identified} from './people.ts';
@@ -34,13 +36,14 @@ export async function onClick(desk: Desk, asker: Asker, click: Click): Promise<v
     return removeByButton(desk, asker, readScheduleValue(click.value) ?? '');
   const value = readButtonValue(click.value);
   const run = value === null ? null : await desk.store.load(value.runId);
-  if (value === null || run === null) return answer(desk, asker, unknownRun());
+  if (value === null || run === null) return answer(desk, asker, unknownRun(desk.command));
   await knowCard(desk, asker, run, click);
   const who = await desk.people.identify(asker.user, asker.team);
   if (click.actionId === ACTION.stop) return stop(desk, asker, who, run);
   if (click.actionId === ACTION.stopLooking) return stopLooking(desk, asker, who, run);
+  if (click.actionId === ACTION.askAgain) return askAgain(desk, asker, who, run);
   const over = decided(run);
-  if (over !== null) return answer(desk, asker, failureMessage(over));
+  if (over !== null) return answer(desk, asker, aboutRun(over, await cardLink(desk, run.id)));
 
   const digest = value.digest ?? '';
   const metadata = writeMetadata({runId: run.id, digest, channel: asker.channel, choice: 'terminate-then-kill'});
@@ -55,8 +58,8 @@ export async function onClick(desk: Desk, asker: Asker, click: Click): Promise<v
       if (isSamePerson(person, requestOf(run).requester, desk.policy.samePerson) || isApprover(person, desk.policy))
         return openForm(desk, asker, chooseModal(run, metadata));
       const approvers = desk.policy.approvers.map(approverName);
-      for (const message of refusal({reason: 'not-an-approver', person: personId(person), approvers}, who))
-        await answer(desk, asker, message);
+      const refusedTo = {reason: 'not-an-approver', person: personId(person), approvers} as const;
+      for (const message of refusal(refusedTo, who, await cardLink(desk, run.id))) await answer(desk, asker, message);
       return;
     }
     case ACTION.leave:
@@ -85,6 +88,13 @@ async function propose(desk: Desk, asker: Asker, value: ReturnType<typeof readPr
   return askForPlan(desk, asker, who, request);
 }
 
+/** The same request by whoever pressed it, who has to give reasons of their own. */
+async function askAgain(desk: Desk, asker: Asker, who: Identified, run: Run): Promise<void> {
+  const {override: _, ...request} = requestOf(run);
+  const mine = isSamePerson(who.person, request.requester, desk.policy.samePerson);
+  return askForPlan(desk, asker, who, {...request, requester: who.person, reason: mine ? request.reason : null});
+}
+
 /** Anyone may: it only looks. */
 async function removeByButton(desk: Desk, asker: Asker, id: string): Promise<void> {
   const who = await desk.people.identify(asker.user, asker.team);
@@ -95,21 +105,18 @@ async function removeByButton(desk: Desk, asker: Asker, id: string): Promise<voi
 /** Anyone may stop. */
 async function stop(desk: Desk, asker: Asker, who: Identified, run: Run): Promise<void> {
   const stopped = await desk.engine.cancel(run, who.person, null);
-  if (!stopped.ok) return answer(desk, asker, failureMessage(decided(run) ?? stopped.failure));
+  const link = await cardLink(desk, run.id);
+  if (!stopped.ok) return answer(desk, asker, aboutRun(decided(run) ?? stopped.failure, link));
   if (stopped.value.phase === 'closed') return;
-  return answer(
-    desk,
-    asker,
-    sentence(`Run ${shortId(run)} stops before its next signal; what was sent is sent. Its thread tells how it ends.`),
-  );
+  return answer(desk, asker, stopsSoon(run, link));
 }
 
 /** Anyone may: it only looks. The card then says who. */
 async function stopLooking(desk: Desk, asker: Asker, who: Identified, run: Run): Promise<void> {
   const stopped = await desk.engine.stopLooking(run, who.person);
-  if (!stopped.ok) return answer(desk, asker, failureMessage(stopped.failure));
-  if (stopped.value.version === run.version)
-    return answer(desk, asker, sentence(`Nothing more is looked at for run ${shortId(run)}.`));
+  const link = await cardLink(desk, run.id);
+  if (!stopped.ok) return answer(desk, asker, aboutRun(stopped.failure, link));
+  if (stopped.value.version === run.version) return answer(desk, asker, looksNoMore(run, link));
 }
 
 /** A card whose posting we never heard the end of is adopted; a double of the card that counts is taken away. */

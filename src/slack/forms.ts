@@ -1,13 +1,15 @@
 /** Forms: opened by a click while its trigger lasts, read when they are submitted. The rules are asked again at the submit. */
 import type {types} from '@slack/bolt';
 import type {Run} from '../domain/run.ts';
+import {aboutRun, unknownRun} from './blocks/about-run.ts';
 import {failureMessage, sentence} from './blocks/answers.ts';
 import {readChoice, type ViewState} from './blocks/choose-modal.ts';
 import {readReason} from './blocks/small-modals.ts';
+import {cardLink} from './card-link.ts';
 import {decided} from './decided.ts';
 import {type Asker, answer, type Desk} from './desk.ts';
 import {readMetadata} from './form-metadata.ts';
-import {refusal, refuseHere, unknownRun} from './gate.ts';
+import {refusal, refuseHere} from './gate.ts';
 import {go} from './go.ts';
 import {CALLBACK} from './ids.ts';
 import type {Identified} from './people.ts';
@@ -39,13 +41,13 @@ export function channelOf(submission: Submission): string | null {
 
 export async function onSubmit(desk: Desk, asker: Asker, submission: Submission): Promise<void> {
   const metadata = readMetadata(submission.metadata);
-  if (metadata === null) return answer(desk, asker, unknownRun());
+  if (metadata === null) return answer(desk, asker, unknownRun(desk.command));
   const refused = refuseHere(desk, asker, false);
   if (refused !== null) return answer(desk, asker, refused);
   const run = await desk.store.load(metadata.runId);
-  if (run === null) return answer(desk, asker, unknownRun());
+  if (run === null) return answer(desk, asker, unknownRun(desk.command));
   const over = decided(run);
-  if (over !== null) return answer(desk, asker, failureMessage(over));
+  if (over !== null) return answer(desk, asker, aboutRun(over, await cardLink(desk, run.id)));
   const who = await desk.people.identify(asker.user, asker.team);
   switch (submission.callbackId) {
     case CALLBACK.choose:
@@ -58,7 +60,7 @@ export async function onSubmit(desk: Desk, asker: Asker, submission: Submission)
     }
     case CALLBACK.leave: {
       const denied = await desk.engine.deny(run, who.person, readReason(submission.state));
-      return denied.ok ? undefined : answer(desk, asker, failureMessage(denied.failure));
+      return denied.ok ? undefined : answer(desk, asker, aboutRun(denied.failure, await cardLink(desk, run.id)));
     }
     default:
       return answer(desk, asker, sentence('This form is not known to the bot any more; nothing was done.'));
@@ -76,5 +78,5 @@ async function choose(
 ): Promise<void> {
   const chosen = await desk.engine.choose({run, digest, person: who.person, pids});
   if (chosen.ok) return;
-  for (const message of refusal(chosen.failure, who)) await answer(desk, asker, message);
+  for (const message of refusal(chosen.failure, who, await cardLink(desk, run.id))) await answer(desk, asker, message);
 }

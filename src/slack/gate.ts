@@ -1,6 +1,7 @@
 /** The checks that stand before every command and click, in this order: known workspace, allowed channel, first delivery. */
 import type {Failure} from '../domain/failure.ts';
 import type {Run} from '../domain/run.ts';
+import {aboutRun} from './blocks/about-run.ts';
 import {failureMessage, sentence} from './blocks/answers.ts';
 import {type Message, messageOf, section} from './blocks/message.ts';
 import {type Asker, answer, type Desk} from './desk.ts';
@@ -41,24 +42,19 @@ export async function once(desk: Desk, asker: Asker, taking: Promise<Taken>, act
   await desk.store.settle(key, desk.clock.now()).catch(() => undefined);
 }
 
-/** A refusal, with what Slack would not tell about groups where that may be the cause. */
-export function refusal(failure: Failure, who: Identified): readonly Message[] {
+/** A refusal, with what Slack would not tell about groups where that may be the cause. `link`: to the card that it is about. */
+export function refusal(failure: Failure, who: Identified, link: string | null = null): readonly Message[] {
   const mayDepend = failure.reason === 'not-an-approver' || failure.reason === 'needs-another-approver';
-  if (!mayDepend || who.unread.length === 0) return [failureMessage(failure)];
+  if (!mayDepend || who.unread.length === 0) return [aboutRun(failure, link)];
   const groups = who.unread.map(({group, error}) => `<!subteam^${group}> (${error})`).join(', ');
   return [
-    failureMessage(failure),
+    aboutRun(failure, link),
     messageOf([
       section(
         `Slack did not say who is in ${groups}, so nobody counts as a member now. Try again in a moment; if it stays, an admin checks the bot's scope \`usergroups:read\`.`,
       ),
     ]),
   ];
-}
-
-/** The run whose newest plan is meant by nobody any more, in words. */
-export function unknownRun(): Message {
-  return sentence('No run belongs to this message any more. Ask for a fresh look with "/gpu diagnose HOST".');
 }
 
 export function shortId(run: Run): string {

@@ -1,6 +1,7 @@
 /** A go from Slack: one conditional update decides; the loser is told who won. A go without a second opens a form for its reason. */
 import type {GoChoice, Run} from '../domain/run.ts';
 import {breakGlassModal} from './blocks/small-modals.ts';
+import {cardLink} from './card-link.ts';
 import {type Asker, answer, type Desk} from './desk.ts';
 import {writeMetadata} from './form-metadata.ts';
 import {openForm} from './forms.ts';
@@ -31,5 +32,5 @@ export async function go(desk: Desk, asker: Asker, who: Identified, click: GoCli
     const metadata = writeMetadata({runId: run.id, digest, channel: asker.channel, choice});
     return openForm(desk, asker, breakGlassModal(run.host, metadata));
   }
-  for (const message of refusal(failure, who)) await answer(desk, asker, message);
+  for (const message of refusal(failure, who, await cardLink(desk, run.id))) await answer(desk, asker, message);
 }

@@ -9,6 +9,8 @@ export const ACTION = {
   leave: 'leave',
   stop: 'stop',
   stopLooking: 'stop_looking',
+  /** The request of a run that is over, once more: only opens a card. */
+  askAgain: 'ask_again',
   /** Value: a host name, and perhaps a PID. Only opens a card. */
   propose: 'propose',
   /** Value: a schedule's id. */

@@ -1,12 +1,14 @@
 /**
- * Posting and editing what must arrive, at Slack's pace. What Slack won't take with blocks goes as plain text. A call whose
- * answer was lost is tried again: Slack has no key that would tell a double, so the second says that it may be one.
+ * Posting and editing what must arrive, at Slack's pace. What Slack won't take goes plainer: without its
+ * table, then as plain text. A call whose answer was lost is tried again: Slack has no key that would tell a double, so the
+ * second says that it may be one.
  */
 import type {webApi} from '@slack/bolt';
 import type {Card, Clock, Log} from '../engine/ports.ts';
 import {mayBeDone, troubleOf} from './api-errors.ts';
 import {MAYBE_TWICE, noted} from './blocks/delivery-notes.ts';
 import {type Message, messageOf, section} from './blocks/message.ts';
+import {withoutTable} from './blocks/table.ts';
 import {cutMrkdwn} from './escape.ts';
 import type {Pace} from './pace.ts';
 
@@ -119,7 +121,8 @@ export function makePoster(deps: {
 /** Refused for its blocks, it still must arrive: `text` holds every fact of them. Refused for that too, its beginning. */
 async function plainer<T>(message: Message, log: Log, send: (message: Message) => Promise<T>): Promise<T> {
   const text = `${cutMrkdwn(message.text, LEAST_TEXT)}\nSlack refused the whole of this; the terminal has it.`;
-  for (const one of [message, {text: message.text, blocks: []}]) {
+  const bare = withoutTable(message);
+  for (const one of [message, ...(bare === null ? [] : [bare]), {text: message.text, blocks: []}]) {
     try {
       return await send(one);
     } catch (error) {

@@ -1,10 +1,13 @@
 /** A request for a plan. It opens a card and nothing else: what is signalled is decided by a click on that card. */
-import {personId} from '../domain/person.ts';
+import type {Failure} from '../domain/failure.ts';
+import {isSamePerson, personId} from '../domain/person.ts';
 import type {ReclaimRequest} from '../domain/request.ts';
-import {sentence} from './blocks/answers.ts';
-import {messageOf, section} from './blocks/message.ts';
+import {requestOf} from '../domain/run-state.ts';
+import {busyMessage, cardComes, cardImpossible} from './blocks/about-run.ts';
+import type {Message} from './blocks/message.ts';
+import {cardLink} from './card-link.ts';
 import {type Asker, answer, type Desk} from './desk.ts';
-import {refusal, shortId} from './gate.ts';
+import {refusal} from './gate.ts';
 import {from} from './origin.ts';
 import type {Identified} from './people.ts';
 
@@ -12,57 +15,33 @@ import type {Identified} from './people.ts';
 const CARD_WAIT_MS = 20_000;
 
 export async function askForPlan(desk: Desk, asker: Asker, who: Identified, request: ReclaimRequest): Promise<void> {
-  const before = await desk.engine.openRunOn(request.host);
   const proposed = await from(asker.channel, () => desk.engine.propose(request));
   if (!proposed.ok) {
     const {failure} = proposed;
-    for (const message of refusal(failure, who)) await answer(desk, asker, message);
-    if (failure.reason === 'host-busy' && before.ok && before.value !== null)
-      await pointAtCard(desk, asker, failure.runId);
+    const busy = await busyWith(desk, who, request, failure);
+    for (const message of busy === null ? refusal(failure, who) : [busy]) await answer(desk, asker, message);
     return;
   }
   const {run} = proposed.value;
   const card = await desk.delivery.cardReady(run.id, CARD_WAIT_MS);
   if (card !== null) return;
   const trouble = desk.delivery.troubleWith(run.id);
-  if (trouble?.kind !== 'no-channel') {
-    await answer(
-      desk,
-      asker,
-      sentence(
-        `Slack did not take the card of run ${shortId(run)} yet; it comes as soon as Slack does. Nothing is signalled.`,
-      ),
-    );
-    return;
-  }
-  // Nobody could ever press its buttons, and the host would be busy until the plan expires.
+  if (trouble?.kind !== 'no-channel') return answer(desk, asker, cardComes(run));
   if (run.phase === 'awaiting-go') await desk.engine.cancel(run, request.requester, 'its card could not be posted');
   desk.log.error({runId: run.id, error: trouble.error, by: personId(request.requester)}, 'no card could be posted');
-  await answer(
-    desk,
-    asker,
-    sentence(
-      `The card of run ${shortId(run)} could not be posted here (${trouble.error}), so the plan was withdrawn and nothing was sent. Invite the bot to this channel with /invite, then ask again.`,
-    ),
-  );
+  return answer(desk, asker, cardImpossible(run, trouble.error));
 }
 
-/** "Busy" with the way to the card that shows it. */
-async function pointAtCard(desk: Desk, asker: Asker, id: ReclaimRunId): Promise<void> {
-  const card = await desk.store.cardOf(id);
-  if (card === null) return;
-  const link = await permalink(desk, card.channel, card.ts);
-  if (link !== null) await answer(desk, asker, messageOf([section(`Its card: ${link}`)]));
-}
-
-type ReclaimRunId = Parameters<Desk['store']['cardOf']>[0];
-
-/** `<https://…|the card>`; null if Slack doesn't say. */
-export async function permalink(desk: Desk, channel: string, ts: string): Promise<string | null> {
-  try {
-    const {permalink: url} = await desk.client.chat.getPermalink({channel, message_ts: ts});
-    return url === undefined ? null : `<${url}|the card>`;
-  } catch {
-    return null;
-  }
+/** Who has the host, since when and why, with the way to that card; null where it is not busy. */
+async function busyWith(
+  desk: Desk,
+  who: Identified,
+  request: ReclaimRequest,
+  failure: Failure,
+): Promise<Message | null> {
+  if (failure.reason !== 'host-busy' && failure.reason !== 'machine-busy') return null;
+  const run = await desk.store.load(failure.runId);
+  if (run === null) return null;
+  const mine = isSamePerson(who.person, requestOf(run).requester, desk.policy.samePerson);
+  return busyMessage(run, request.host, mine, await cardLink(desk, run.id));
 }

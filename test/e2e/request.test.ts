@@ -55,7 +55,7 @@ describe('a request', () => {
 
   test('with dry-run ends with the plan', async () => {
     const answer = await bench.run('reclaim', HOST, 'match=vllm', 'dry-run');
-    expect(answer).toMatchObject({code: 0, out: expect.stringMatching(/dry run, nothing sent/)});
+    expect(answer).toMatchObject({code: 0, out: expect.stringMatching(/dry run, nothing was changed/)});
     expect(confirmIn(answer.out)).toBeNull();
     expect(answer.out).toContain(`☑ PID ${worker.pid} `);
   });

@@ -57,7 +57,7 @@ describe('the product in Slack', () => {
           await card.locator('button', {hasText: 'Choose…'}).waitFor();
 
           await be(slack.users.stranger.name);
-          await card.locator('button', {hasText: 'Terminate, then kill -9'}).click();
+          await card.locator('button', {hasText: /^(Terminate \d+, then kill|Kill) -9/}).click();
           await page.locator('#confirm-yes').click();
           await page.locator('#log').getByText('is no approver').waitFor();
           expect(await received(lab)).toEqual([]);
@@ -70,7 +70,7 @@ describe('the product in Slack', () => {
           await modal.waitFor({state: 'hidden'});
           await page.locator('#log .message').filter({hasText: 'kill -9 3 processes'}).waitFor();
 
-          await page.locator('#log .message button', {hasText: 'Terminate, then kill -9'}).click();
+          await page.locator('#log .message button', {hasText: /^(Terminate \d+, then kill|Kill) -9/}).click();
           await page.locator('#confirm-yes').click();
           await page.getByText('GPUs free now').last().waitFor({timeout: 60_000});
         });

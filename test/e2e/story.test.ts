@@ -29,7 +29,7 @@ describe.concurrent.each([[3], [8]])('the story with seed %i', async (seed) => {
     const done = await bench.run('reclaim', HOST, '--confirm', confirmIn(plan.out) ?? '');
     expect(done.code, done.out + done.err).toBe(0);
     expect((await judgeStory(lab, bench, cast, before)).broken).toEqual([]);
-    expect(done.out).toMatch(/^✅ gpu-07: reclaimed \d+ GiB, 6 of 8 free$/m);
+    expect(done.out).toMatch(/^✅ gpu-07: reclaimed \d+ GiB \([\d,]+ MiB\), 6 of 8 free$/m);
     expect(done.out).toMatch(/^Surviving targets: none$/m);
     expect(done.out).toMatch(/^GPUs free now: 6 of 8; 8-GPU start not possible: GPU /m);
 

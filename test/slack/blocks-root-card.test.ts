@@ -25,6 +25,7 @@ import {
   surveyed,
   UNIT_IS_BACK,
 } from './blocks-runs.ts';
+import {serverPlan} from './cards.ts';
 
 const waitingRun = runOf('awaiting-go', requested, surveyed, planned(ghostPlan()));
 const workingRun = runOf('executing', requested, surveyed, planned(ghostPlan()), approved);
@@ -40,11 +41,16 @@ describe('the card of a run that looks', () => {
     const card = rootCard(runOf('looking', requested), CARD);
     expectSafe(card);
     expect(card.text).toMatchInlineSnapshot(`
-      "*🔎 Looking at gpu-07; nothing has been signalled*
-      Asked by <@U0ANNA>: prod at 9
+      "*🔎 Looking · gpu-07: nothing has been signalled* · asked by <@U0ANNA>
+      *Host* gpu-07
+      *GPUs* all
+      *Plan* not known yet
+      *Targets* not known yet
+      *Since* <!date^1700000000^{date_short} {time_secs}|2023-11-14 22:13:20 UTC>
+      *Why* prod at 9
       If there is no update by <!date^1700000120^{time_secs}|2023-11-14 22:15:20 UTC>, the bot is down.
       \`/gpu reclaim gpu-07 match=vllm\`
-      Run 7f3a00 · since <!date^1700000000^{date_short} {time_secs}|2023-11-14 22:13:20 UTC> · by hand: \`gpu-reclaim show 7f3a00\`"
+      Run 7f3a00 · without Slack: \`gpu-reclaim show 7f3a00\`, \`gpu-reclaim cancel 7f3a00\`"
     `);
     expect(buttonsOf(card)).toEqual([]);
   });
@@ -56,8 +62,13 @@ describe('the card of a plan that waits for a go', () => {
   it('says who asks for what, on whom, why, what it frees and who stays', () => {
     expectSafe(card);
     expect(card.text).toMatchInlineSnapshot(`
-      "*⏳ Waiting for a go · gpu-07: kill -9 1 process? ~378 GiB*
-      Asked by <@U0ANNA>: prod at 9
+      "*⏳ Waiting for a go · gpu-07: kill -9 1 process? ~378 GiB* · asked by <@U0ANNA>
+      *Host* gpu-07
+      *GPUs* 0-7
+      *Plan* kill -9 at once
+      *Targets* 1 process of uid 0
+      *Since* <!date^1700000000^{date_short} {time_secs}|2023-11-14 22:13:20 UTC>
+      *Why* prod at 9
       Nothing matches "vllm"; 1 ghost found.
       ☑ PID 244199 python3 · ghost
         387,376 MiB on GPU 0-3, sole holder
@@ -71,11 +82,11 @@ describe('the card of a plan that waits for a go', () => {
         · protected
       After: 7 of 8 free. GPU 6 busy (bo)
       Go by: <!subteam^S0ONCALL>, <@U0BOB>; the requester too, if among them
-      Until <!date^1700000900^{date_short} {time_secs}|2023-11-14 22:28:20 UTC> · looked <!date^1700000002^{time_secs}|2023-11-14 22:13:22 UTC> · plan 9f2c1ab0
+      Until <!date^1700000900^{date_short} {time_secs}|2023-11-14 22:28:20 UTC> · looked <!date^1700000002^{time_secs}|2023-11-14 22:13:22 UTC>
       Nothing has been signalled.
-      [Terminate, then kill -9] [Terminate only] [Choose…] [Leave it]
+      [Kill -9 1 process] [Choose…] [Leave it]
       \`/gpu reclaim gpu-07 match=vllm\`
-      Run 7f3a00 · since <!date^1700000000^{date_short} {time_secs}|2023-11-14 22:13:20 UTC> · by hand: \`gpu-reclaim show 7f3a00\`"
+      Run 7f3a00 · plan 9f2c1ab0 · without Slack: \`gpu-reclaim show 7f3a00\`, \`gpu-reclaim cancel 7f3a00\`"
     `);
   });
 
@@ -84,22 +95,32 @@ describe('the card of a plan that waits for a go', () => {
     expect(codeLinesIn(card).filter((line) => [...line].length > 42)).toEqual([]);
   });
 
-  it('has four buttons, the dangerous one asks again with verb, number and host', () => {
-    expect(buttonsOf(card).map((button) => [button.text.text, button.style ?? 'plain', button.action_id])).toEqual([
-      ['Terminate, then kill -9', 'danger', 'go_terminate_then_kill'],
-      ['Terminate only', 'plain', 'go_terminate_only'],
+  it('has a verb with a number on the dangerous button, which asks again with number and host', () => {
+    const two = rootCard(runOf('awaiting-go', requested, surveyed, planned(serverPlan())), CARD);
+    expect(buttonsOf(two).map((button) => [button.text.text, button.style ?? 'plain', button.action_id])).toEqual([
+      ['Terminate 9, then kill -9', 'danger', 'go_terminate_then_kill'],
+      ['Terminate 9 only', 'plain', 'go_terminate_only'],
       ['Choose…', 'plain', 'choose'],
       ['Leave it', 'plain', 'leave'],
     ]);
-    expect(buttonsOf(card).map((button) => button.confirm?.title?.text ?? null)).toEqual([
-      'kill -9 1 process on gpu-07?',
-      'SIGTERM to 1 process on gpu-07?',
+    expect(buttonsOf(two).map((button) => button.confirm?.title?.text ?? null)).toEqual([
+      'kill -9 9 processes on gpu-07?',
+      'SIGTERM to 9 processes on gpu-07?',
       null,
       null,
     ]);
-    expect(buttonsOf(card)[0]?.confirm?.text.text).toBe(
-      '1 process on gpu-07, GPU 0-3, ~378 GiB. SIGTERM first (1 of them cannot take it); kill -9 after 30 s for those that are left. Nothing else is signalled.',
+    expect(buttonsOf(two)[0]?.confirm?.text.text).toBe(
+      '9 processes on gpu-07, GPU 0-7, ~757 GiB. SIGTERM first; kill -9 after 30 s for those that are left. Nothing else is signalled.',
     );
+  });
+
+  it('offers no SIGTERM to those who cannot take it, and no signal where nobody is ticked', () => {
+    expect(buttonsOf(card).map((button) => button.text.text)).toEqual(['Kill -9 1 process', 'Choose…', 'Leave it']);
+    expect(buttonsOf(card)[0]?.confirm?.text.text).toBe(
+      '1 process on gpu-07, GPU 0-3, ~378 GiB. kill -9 at once, since none of them takes SIGTERM. Nothing else is signalled.',
+    );
+    const nobody = runOf('awaiting-go', requested, surveyed, planned({...ghostPlan(), targets: []}));
+    expect(buttonsOf(rootCard(nobody, CARD)).map((button) => button.text.text)).toEqual(['Choose…', 'Leave it']);
   });
 
   it('carries run and plan in every button, and has a label for those who do not see it', () => {
@@ -132,7 +153,7 @@ describe('the card of a plan that waits for a go', () => {
 
   it('names somebody at a terminal without a mention', () => {
     const own = {...requested, request: {...requested.request, requester: ANNA}};
-    expect(rootCard(runOf('looking', own), CARD).text).toContain('Asked by anna (terminal)');
+    expect(rootCard(runOf('looking', own), CARD).text).toContain('asked by anna (terminal)');
   });
 });
 
@@ -141,13 +162,18 @@ describe('the card of a run that works', () => {
     const card = rootCard(workingRun, CARD);
     expectSafe(card);
     expect(card.text).toMatchInlineSnapshot(`
-      "*🔄 Starting · gpu-07: 1 process, ~378 GiB to free*
-      Asked by <@U0ANNA>: prod at 9
+      "*🔄 Starting · gpu-07: 1 process, ~378 GiB to free* · asked by <@U0ANNA>
+      *Host* gpu-07
+      *GPUs* 0-7
+      *Plan* kill -9 at once
+      *Targets* 1 process of uid 0
+      *Since* <!date^1700000000^{date_short} {time_secs}|2023-11-14 22:13:20 UTC>
+      *Why* prod at 9
       Go by <@U0BOB> at <!date^1700000070^{time_secs}|2023-11-14 22:14:30 UTC>, SIGTERM, then kill -9
       If there is no update by <!date^1700000120^{time_secs}|2023-11-14 22:15:20 UTC>, the bot is down.
       [Stop]
       \`/gpu reclaim gpu-07 match=vllm\`
-      Run 7f3a00 · since <!date^1700000000^{date_short} {time_secs}|2023-11-14 22:13:20 UTC> · by hand: \`gpu-reclaim show 7f3a00\`"
+      Run 7f3a00 · plan 9f2c1ab0 · without Slack: \`gpu-reclaim show 7f3a00\`, \`gpu-reclaim cancel 7f3a00\`"
     `);
     expect(buttonsOf(card).map((button) => button.text.text)).toEqual(['Stop']);
   });
@@ -208,14 +234,19 @@ describe('the card of a run that is over', () => {
     const card = rootCard(reclaimedRun(), CARD);
     expectSafe(card);
     expect(card.text).toMatchInlineSnapshot(`
-      "*✅ gpu-07: reclaimed 378 GiB, 7 of 8 free*
-      Asked by <@U0ANNA>: prod at 9
+      "*✅ gpu-07: reclaimed 378 GiB (387,360 MiB), 7 of 8 free* · asked by <@U0ANNA>
+      *Host* gpu-07
+      *GPUs* 0-7
+      *Plan* kill -9 at once
+      *Targets* 1 process of uid 0
+      *Since* <!date^1700000000^{date_short} {time_secs}|2023-11-14 22:13:20 UTC>
+      *Why* prod at 9
       Go by <@U0BOB> at <!date^1700000070^{time_secs}|2023-11-14 22:14:30 UTC>, SIGTERM, then kill -9
       Surviving targets: none · settled 0.4 s after the last signal
       Blocks a start: PID 250331 train.py (bo) on GPU 6, 21,630 MiB
       GPUs free now: 7 of 8; 8-GPU start not possible: GPU 6 (bo)
       \`/gpu reclaim gpu-07 match=vllm\`
-      Run 7f3a00 · since <!date^1700000000^{date_short} {time_secs}|2023-11-14 22:13:20 UTC> · by hand: \`gpu-reclaim show 7f3a00\`"
+      Run 7f3a00 · plan 9f2c1ab0 · without Slack: \`gpu-reclaim show 7f3a00\`"
     `);
   });
 
@@ -235,7 +266,7 @@ describe('the card of a run that is over', () => {
       [approved, closedAs('stood-down', {because: {reason: 'paused', by: 'slack:U0BOB', atMs: AT}})],
       'Paused by <@U0BOB>',
     ],
-    ['dry-run', [closedAs('dry-run', {gpus})], 'Nothing was changed'],
+    ['dry-run', [closedAs('dry-run', {gpus})], 'Dry run, nothing was changed'],
     ['denied', [denied, closedAs('denied')], 'Left by <@U0BOB>'],
     ['expired', [{kind: 'expired', atMs: AT}, closedAs('expired')], 'Nobody gave the go before'],
     [
@@ -248,12 +279,13 @@ describe('the card of a run that is over', () => {
     ['unknown', [approved, ...killed(), closedAs('unknown', {gpus})], '❓ gpu-07: unknown'],
   ];
 
-  it.each(cases)('as %s has no buttons and says why', (_word, events, line) => {
+  it.each(cases)('as %s signals by no button and says why', (word, events, line) => {
     const card = rootCard(runOf('closed', ...waitingRun.events, ...events), CARD);
     expectSafe(card);
-    expect(buttonsOf(card)).toEqual([]);
+    const settled = ['reclaimed', 'nothing-to-do', 'dry-run', 'denied', 'cancelled'].includes(word);
+    expect(buttonsOf(card).map((button) => button.action_id)).toEqual(settled ? [] : [ACTION.askAgain]);
     expect(card.text).toContain(line);
-    expect(card.text).toContain('Asked by <@U0ANNA>');
+    expect(card.text).toContain('asked by <@U0ANNA>');
   });
 
   it('shows the plan of a dry run as the real card would, and never an amount that was freed', () => {
@@ -264,7 +296,7 @@ describe('the card of a run that is over', () => {
     );
     const {text} = rootCard(run, CARD);
     expect(text).toContain('☑ PID 244199 python3');
-    expect(text.split('\n')[0]).toMatch(/dry run, nothing sent/);
+    expect(text.split('\n')[0]).toMatch(/Dry run, nothing was changed/);
     expect(text).not.toMatch(/reclaimed|freed \d/);
   });
 

@@ -41,7 +41,7 @@ it('a kill -9 that waits for a file is told, with when it is sent all the same',
   expect(
     replyTo(waitingRun, {kind: 'still-writing', atMs: AT, files: [file], unread: [], untilMs: AT + 60_000}),
   ).toMatch(
-    /^\*kill -9 is due\*\nkill -9 waits: PID 4012 writing .+\.json\.gz, \+38 MiB\/s; until \d\d:\d\d:\d\d UTC at most$/,
+    /^\*kill -9 is due\*\nkill -9 waits: PID 4012 writing .+\.json\.gz, \+38 MiB\/s; until <!date\^[^>]+> at most$/,
   );
 });
 
@@ -141,7 +141,7 @@ describe('drift', () => {
         ]),
       ),
     ).toBe(
-      '*Changed since the plan; only what is unchanged is signalled*\nPID 7 ended by itself\nPID 8 is another process now (start ticks)',
+      '*Changed since the plan; what changed is not signalled*\nPID 7 ended by itself\nPID 8 is another process now (start ticks)',
     );
   });
 });
@@ -213,17 +213,17 @@ describe('the outcome', () => {
   it('is a table per GPU, what was sent, who is left, and what is free', () => {
     const closed = reclaimedRun().events.at(-1) ?? approved;
     expect(replyTo(reclaimedRun(), closed)).toMatchInlineSnapshot(`
-      "*✅ gpu-07: reclaimed 378 GiB, 7 of 8 free*
-      GPU    before     after  MiB
-       0     96,844         4  free
-       1     96,844         4  free
-       2     96,844         4  free
-       3     96,844         4  free
-       4          4         4  free
-       5          4         4  free
-       6     21,630    21,630  train.py
-       7          4         4  free
-      sum   409,018    21,658  -387,360
+      "*✅ gpu-07: reclaimed 378 GiB (387,360 MiB), 7 of 8 free*
+      GPU · before, MiB · after, MiB · change · now
+      0 · 96,844 · 4 · -96,840 · free
+      1 · 96,844 · 4 · -96,840 · free
+      2 · 96,844 · 4 · -96,840 · free
+      3 · 96,844 · 4 · -96,840 · free
+      4 · 4 · 4 · 0 · free
+      5 · 4 · 4 · 0 · free
+      6 · 21,630 · 21,630 · 0 · train.py
+      7 · 4 · 4 · 0 · free
+      sum · 409,018 · 21,658 · -387,360
       Sent: kill -9 to 1 process (PID 244199)
       Verified free 0.4 s after the last signal
       Surviving targets: none

@@ -5,9 +5,9 @@ import type {SlackMessage} from '../../src/playground/slack/news.ts';
 import {ACTION} from '../../src/slack/ids.ts';
 import {HOST, type Rig, startRig} from './rig.ts';
 
-async function waitingCard(rig: Rig): Promise<SlackMessage> {
+async function waitingCard(rig: Rig, text = `/gpu reclaim ${HOST} match=vllm`): Promise<SlackMessage> {
   const {slack} = rig;
-  await slack.type(slack.users.requester, `/gpu reclaim ${HOST} match=vllm`);
+  await slack.type(slack.users.requester, text);
   const waits = ({message}: {readonly message: SlackMessage}) => JSON.stringify(message.blocks).includes(ACTION.leave);
   return (await slack.news.next(['post', 'update'], waits, 'waiting card')).message;
 }
@@ -53,7 +53,9 @@ describe('a click that may not decide', () => {
     await rig.engine.recover();
     await slack.nextReply((message) => /Nobody gave the go/.test(message.text));
     await slack.click(slack.users.approver, card.ts, ACTION.terminateThenKill, {card});
-    expect((await slack.nextEphemeral()).text).toMatch(/expired.*ask again/i);
+    const again = await slack.nextEphemeral();
+    expect(again.text).toMatch(/expired at <!date\^\d+\^.*ask again/i);
+    expect(again.text).toMatch(/\|Its card>$/);
     expect(rig.executed).toEqual([]);
   });
 
@@ -64,7 +66,9 @@ describe('a click that may not decide', () => {
     await slack.click(slack.users.approver, card.ts, ACTION.terminateThenKill);
     await slack.nextUpdate((message) => /reclaimed/.test(message.text));
     await slack.click(slack.users.stranger, card.ts, ACTION.leave, {card});
-    expect((await slack.nextEphemeral()).text).toContain(`<@${slack.users.approver.id}>`);
+    const told = await slack.nextEphemeral();
+    expect(told.text).toContain(`was approved by <@${slack.users.approver.id}> at <!date^`);
+    expect(told.text).toMatch(/\|Its card>$/);
     expect(rig.executed).toHaveLength(1);
   });
 
@@ -74,7 +78,24 @@ describe('a click that may not decide', () => {
     const card = await waitingCard(rig);
     const blocks = JSON.parse(JSON.stringify(card.blocks).replaceAll(/[0-9a-f]{12}:/g, '000000000000:'));
     await slack.click(slack.users.approver, card.ts, ACTION.terminateThenKill, {card: {...card, blocks}});
-    expect((await slack.nextEphemeral()).text).toMatch(/No run belongs/);
+    expect((await slack.nextEphemeral()).text).toMatch(/No run belongs.*\/gpu diagnose HOST/);
+  });
+
+  it('on a plan that nobody approved in time asks for the same again, on a card of its own', async () => {
+    const rig = await startRig();
+    const {slack} = rig;
+    const card = await waitingCard(rig, `/gpu reclaim ${HOST} match=vllm reason="prod at 9"`);
+    rig.skip(16 * 60_000);
+    await rig.engine.recover();
+    await slack.nextUpdate((message) => JSON.stringify(message.blocks).includes(ACTION.askAgain));
+    await slack.click(slack.users.approver, card.ts, ACTION.askAgain);
+    const fresh = await slack.nextPost((message) => message.ts !== card.ts && message.thread_ts === undefined);
+    expect(fresh.text).toContain(`asked by <@${slack.users.approver.id}>`);
+    expect(fresh.text).toContain('`/gpu reclaim gpu-07 match=vllm`');
+    expect(fresh.text).not.toContain('prod at 9');
+    expect(rig.executed).toEqual([]);
+    await slack.click(slack.users.approver, card.ts, ACTION.askAgain);
+    expect((await slack.nextEphemeral()).text).toMatch(/is busy with run .*which you asked for/);
   });
 
   it('of a group’s member counts, and while Slack does not tell the members nobody is one', async () => {
@@ -135,13 +156,29 @@ describe('a command', () => {
     expect(rig.fatal).toEqual([]);
   });
 
-  it('for a busy host says who has it, and links to the card', async () => {
+  it('for a busy host says who has it, since when, why, how far it is, and links to the card', async () => {
     const rig = await startRig();
+    const {slack} = rig;
+    const card = await waitingCard(rig, `/gpu reclaim ${HOST} match=vllm reason="prod at 9"`);
+    await slack.type(slack.users.approver, `/gpu reclaim ${HOST}`);
+    const told = await slack.nextEphemeral((message) => message.to === slack.users.approver.id);
+    expect(told.text).toMatch(
+      /^⛔ gpu-07 is busy with run [0-9a-f]{6}, which <@\w+> asked for at <!date\^\d+\^[^>]+>; its plan waits for a go until <!date\^/,
+    );
+    expect(told.text).toContain(`<@${slack.users.requester.id}>`);
+    expect(told.text).toContain('Reason: prod at 9.');
+    expect(told.text).toContain(card.ts.replace('.', ''));
+    expect(told.text).toMatch(/\|Its card>$/);
+    expect(await slack.messages()).toHaveLength(1);
+  });
+
+  it('for a host that one has oneself says so, and how to take it back', async () => {
+    const rig = await startRig();
+    const {slack} = rig;
     await waitingCard(rig);
-    await rig.slack.type(rig.slack.users.approver, `/gpu reclaim ${HOST}`);
-    await rig.slack.nextEphemeral((message) => /busy/.test(message.text));
-    await rig.slack.nextEphemeral((message) => /the card/.test(message.text));
-    expect(await rig.slack.messages()).toHaveLength(1);
+    await slack.type(slack.users.requester, `/gpu reclaim ${HOST}`);
+    const told = await slack.nextEphemeral((message) => message.to === slack.users.requester.id);
+    expect(told.text).toMatch(/which you asked for at .*"\/gpu cancel [0-9a-f]{6}" withdraws it.*\n<.*\|Its card>/);
   });
 
   it('whose host answers slowly says that it still looks', async () => {

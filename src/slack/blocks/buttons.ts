@@ -1,10 +1,10 @@
-/** The buttons of a root card. Each carries run and plan; the two that signal ask once more, with verb, number and host. */
+/** The buttons of a root card. Each carries run and plan; those that signal are a verb with a number, and ask once more with the host. */
 import type {types} from '@slack/bolt';
 import {owedLooks} from '../../domain/later-look.ts';
 import type {Plan} from '../../domain/plan.ts';
 import type {Run} from '../../domain/run.ts';
-import {planOf} from '../../domain/run-state.ts';
-import {plural, ranges, roughMemory} from '../../report/amounts.ts';
+import {outcomeOf, planOf} from '../../domain/run-state.ts';
+import {plural, ranges, roughMemory, thousands} from '../../report/amounts.ts';
 import {freesMiB} from '../../report/plan-card.ts';
 import {graceWords} from '../../report/writing-words.ts';
 import {plain} from '../escape.ts';
@@ -17,32 +17,11 @@ export function goButtons(run: Run): readonly types.ActionsBlock[] {
   if (shown === null) return [];
   const {plan, digest} = shown;
   const value = buttonValue({runId: run.id, digest});
-  const processes = plural(plan.targets.length, 'process', 'processes');
   return [
     {
       type: 'actions',
       elements: [
-        {
-          ...button(ACTION.terminateThenKill, 'Terminate, then kill -9', value),
-          style: 'danger',
-          accessibility_label: label(`Terminate, then kill -9: ${processes} on ${plan.host}`),
-          confirm: confirm(
-            `kill -9 ${processes} on ${plan.host}?`,
-            `${scope(plan)}. SIGTERM first${deafWords(plan)}; kill -9 after ${graceWords(plan)} for those that are left. Nothing else is signalled.`,
-            'Terminate, then kill -9',
-            'danger',
-          ),
-        },
-        {
-          ...button(ACTION.terminateOnly, 'Terminate only', value),
-          accessibility_label: label(`SIGTERM only: ${processes} on ${plan.host}`),
-          confirm: confirm(
-            `SIGTERM to ${processes} on ${plan.host}?`,
-            `${scope(plan)}. SIGTERM only${deafWords(plan)}; no kill -9 follows. Nothing else is signalled.`,
-            'Terminate only',
-            'primary',
-          ),
-        },
+        ...signalButtons(plan, value),
         {
           ...button(ACTION.choose, 'Choose…', value),
           accessibility_label: label(`Choose which processes on ${plan.host}; signals nothing`),
@@ -53,6 +32,46 @@ export function goButtons(run: Run): readonly types.ActionsBlock[] {
         },
       ],
     },
+  ];
+}
+
+/** None where nobody would be signalled; no half a go where it would reach nobody. */
+function signalButtons(plan: Plan, value: string): readonly types.Button[] {
+  const count = plan.targets.length;
+  if (count === 0) return [];
+  const processes = plural(count, 'process', 'processes');
+  const deaf = plan.targets.filter((target) => !target.takesTerm).length;
+  const all = deaf === count && plan.stops.length === 0;
+  const go = all ? `Kill -9 ${processes}` : `Terminate ${thousands(count)}, then kill -9`;
+  const how = all
+    ? 'kill -9 at once, since none of them takes SIGTERM'
+    : `SIGTERM first${deafWords(deaf)}; kill -9 after ${graceWords(plan)} for those that are left`;
+  return [
+    {
+      ...button(ACTION.terminateThenKill, go, value),
+      style: 'danger',
+      accessibility_label: label(`${go} on ${plan.host}${all ? '' : `: ${processes}`}`),
+      confirm: confirm(
+        `kill -9 ${processes} on ${plan.host}?`,
+        `${scope(plan)}. ${how}. Nothing else is signalled.`,
+        go,
+        'danger',
+      ),
+    },
+    ...(all
+      ? []
+      : [
+          {
+            ...button(ACTION.terminateOnly, `Terminate ${thousands(count - deaf)} only`, value),
+            accessibility_label: label(`SIGTERM only: ${plural(count - deaf, 'process', 'processes')} on ${plan.host}`),
+            confirm: confirm(
+              `SIGTERM to ${plural(count - deaf, 'process', 'processes')} on ${plan.host}?`,
+              `${scope(plan)}. SIGTERM only${deafWords(deaf)}; no kill -9 follows. Nothing else is signalled.`,
+              `Terminate ${thousands(count - deaf)} only`,
+              'primary',
+            ),
+          },
+        ]),
   ];
 }
 
@@ -72,20 +91,44 @@ export function stopButton(run: Run): readonly types.ActionsBlock[] {
   ];
 }
 
-/** For a closed run whose host is looked at again. */
-export function stopLookingButton(run: Run): readonly types.ActionsBlock[] {
-  if (owedLooks(run).length === 0) return [];
-  return [
-    {
-      type: 'actions',
-      elements: [
-        {
-          ...button(ACTION.stopLooking, 'Stop looking', buttonValue({runId: run.id, digest: null})),
-          accessibility_label: label(`Look no more at ${run.host} for this run`),
-        },
-      ],
-    },
+/** For a run that is over: end the looks that are still owed, and ask for the same again where something was left undone. */
+export function closedButtons(run: Run): readonly types.ActionsBlock[] {
+  const value = buttonValue({runId: run.id, digest: null});
+  const elements = [
+    ...(owedLooks(run).length === 0
+      ? []
+      : [
+          {
+            ...button(ACTION.stopLooking, 'Stop looking', value),
+            accessibility_label: label(`Look no more at ${run.host} for this run`),
+          },
+        ]),
+    ...(asksAgain(run)
+      ? [
+          {
+            ...button(ACTION.askAgain, 'Look again, new plan', value),
+            accessibility_label: label(`The same request for ${run.host}: a new card, signals nothing`),
+          },
+        ]
+      : []),
   ];
+  return elements.length === 0 ? [] : [{type: 'actions', elements}];
+}
+
+/** Where a fresh look is the next step. */
+function asksAgain(run: Run): boolean {
+  switch (outcomeOf(run)?.word) {
+    case 'stood-down':
+    case 'expired':
+    case 'interrupted':
+    case 'failed':
+    case 'unknown':
+    case 'partly':
+    case 'nothing-freed':
+      return true;
+    default:
+      return false;
+  }
 }
 
 export function button(actionId: ActionId, text: string, value: string): types.Button {
@@ -104,8 +147,7 @@ function scope(plan: Plan): string {
   return `${plural(plan.targets.length, 'process', 'processes')} on ${plain(plan.host, 60)}${gpus}, ~${roughMemory(freesMiB(plan))}`;
 }
 
-function deafWords(plan: Plan): string {
-  const deaf = plan.targets.filter((target) => !target.takesTerm).length;
+function deafWords(deaf: number): string {
   return deaf === 0 ? '' : ` (${deaf} of them cannot take it)`;
 }
 

@@ -2,7 +2,7 @@
 import type {Failure} from '../../domain/failure.ts';
 import {failureSentence} from '../../report/failure-sentence.ts';
 import {mrkdwn} from '../escape.ts';
-import {withMentions} from './people.ts';
+import {withMentions, withTimes} from './people.ts';
 import {slackWords} from './slack-words.ts';
 
 const MOST_LINES = 20;
@@ -15,7 +15,7 @@ export function failureText(failure: Failure, limit = 1_200): string {
     ...lines.slice(0, MOST_LINES).map((line) => mrkdwn(line, limit)),
     ...(more > 0 ? [`… ${more} more lines`] : []),
   ].join('\n');
-  return withMentions(text, peopleIn(failure));
+  return withTimes(withMentions(text, peopleIn(failure)));
 }
 
 /** Ids that this failure itself names: no other text may become a mention. */

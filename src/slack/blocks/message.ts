@@ -1,6 +1,6 @@
 /** A message and its parts. Its `text` is made from its blocks, so that no fact stands in one and not in the other. */
 import type {types} from '@slack/bolt';
-import {code} from '../escape.ts';
+import {code, mrkdwn} from '../escape.ts';
 import {LIMITS, lengthOf} from '../limits.ts';
 import {fitted} from './fit.ts';
 
@@ -23,6 +23,11 @@ export function messageOf(blocks: readonly KnownBlock[]): Message {
  */
 export function section(text: string): types.SectionBlock {
   return {type: 'section', text: {type: 'mrkdwn', text: text.trim() === '' ? '(empty)' : text, verbatim: true}};
+}
+
+/** Short facts side by side, mrkdwn each; at most ten, and none blank. */
+export function fields(texts: readonly string[]): types.SectionBlock {
+  return {type: 'section', fields: texts.map((text) => ({type: 'mrkdwn', text, verbatim: true}))};
 }
 
 export function context(...texts: readonly string[]): types.ContextBlock {
@@ -88,7 +93,19 @@ function textOf(block: KnownBlock): string {
         .map((element) => (element.type === 'button' ? `[${element.text.text}]` : ''))
         .join(' ')
         .trim();
+    case 'table':
+      return block.rows.map(rowText).join('\n');
+    case 'image':
+      return mrkdwn(block.alt_text, LIMITS.image.alt);
     default:
       return '';
   }
+}
+
+/** Cells of one row; empty ones at its end go without saying. */
+function rowText(row: types.TableBlock['rows'][number]): string {
+  return row
+    .map((cell) => ('text' in cell ? mrkdwn(cell.text.trim(), LIMITS.section.text) : ''))
+    .join(' · ')
+    .replace(/[ ·]+$/, '');
 }

@@ -48,6 +48,22 @@ export function timed(atMs: number): string {
   return `<!date^${Math.floor(atMs / 1000)}^{time_secs}|${dateTime(atMs)}>`;
 }
 
+/** Every instant in escaped text as its reader's own time: our sentences say them in UTC, the same for all. */
+export function withTimes(text: string): string {
+  return text.replaceAll(/(?<!\|)\b(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d) UTC\b/g, (utc, ...parts) => {
+    const [year, month, day, hour, minute, second] = parts.slice(0, 6).map(Number) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    const atMs = Date.UTC(year, month - 1, day, hour, minute, second);
+    return dateTime(atMs) === utc ? dated(atMs) : utc;
+  });
+}
+
 export function shortId(runId: string): string {
   return runId.slice(0, 6);
 }

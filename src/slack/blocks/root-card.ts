@@ -11,14 +11,16 @@ import {nextStep} from '../../report/next-step.ts';
 import {isDrill} from '../../report/practice.ts';
 import {freeNow, readinessLines} from '../../report/readiness-lines.ts';
 import {noteLines} from '../../report/return-lines.ts';
+import {runFacts} from '../../report/run-facts.ts';
 import {stateLine, workLines} from '../../report/run-state-line.ts';
+import {driftLines, sentLines} from '../../report/sent-lines.ts';
 import {shortPlanLines} from '../../report/short-plan.ts';
 import {code, mrkdwn} from '../escape.ts';
-import {goButtons, stopButton, stopLookingButton} from './buttons.ts';
-import {decisionLine} from './decision-line.ts';
+import {closedButtons, goButtons, stopButton} from './buttons.ts';
+import {decisionLines} from './decision-line.ts';
 import {failureText} from './failure-text.ts';
-import {codeSections, context, type KnownBlock, type Message, messageOf, section} from './message.ts';
-import {dated, mention, mentions, shortId, timed, withMentions} from './people.ts';
+import {codeSections, context, fields, type KnownBlock, type Message, messageOf, section} from './message.ts';
+import {dated, mention, mentions, shortId, timed, withMentions, withTimes} from './people.ts';
 import {slackWords} from './slack-words.ts';
 
 export interface CardContext {
@@ -36,26 +38,39 @@ const PLAN_LINES = 60;
 const WORK_LINES = 12;
 const AGAINST_LINES = 4;
 const LATER_LINES = 6;
+const DONE_LINES = 5;
 /** A card that moves is edited at least this often, if its writer names no time of its own. */
 const NEXT_UPDATE_MS = 60_000;
 
 /** The card of a run as it stands; buttons only while they would do something. */
 export function rootCard(run: Run, card: CardContext): Message {
-  return messageOf([section(firstLines(run)), ...middle(run, card), foot(run, card)]);
+  return messageOf([section(firstLines(run)), facts(run), ...middle(run, card), foot(run, card)]);
 }
 
+/** Sign, state, verb, target and requester: all that a push shows. */
 function firstLines(run: Run): string {
-  const {requester, reason, override} = requestOf(run);
-  const why = reason === null ? '' : `: ${mrkdwn(reason, 200)}`;
+  const {requester, override} = requestOf(run);
   // In the first post of the card, so that Slack tells who is overridden.
   const over =
     override === undefined
       ? ''
-      : `\n⚠ ${withMentions(
-          mrkdwn(overrideLine(override), 600),
-          override.holds.map(({by}) => by),
+      : `\n⚠ ${withTimes(
+          withMentions(
+            mrkdwn(overrideLine(override), 600),
+            override.holds.map(({by}) => by),
+          ),
         )}`;
-  return `*${mrkdwn(stateLine(run), 200)}*\nAsked by ${mention(requester)}${why}${over}`;
+  return `*${mrkdwn(stateLine(run), 200)}* · asked by ${mention(requester)}${over}`;
+}
+
+/** The same places in every state, so that no edit makes them jump. */
+function facts(run: Run): KnownBlock {
+  const {reason} = requestOf(run);
+  return fields([
+    ...runFacts(run).map(({label, text}) => `*${label}* ${mrkdwn(text, 200)}`),
+    `*Since* ${dated(run.createdAtMs)}`,
+    `*Why* ${reason === null ? 'not said' : mrkdwn(reason, 200)}`,
+  ]);
 }
 
 function middle(run: Run, card: CardContext): readonly KnownBlock[] {
@@ -75,7 +90,7 @@ function middle(run: Run, card: CardContext): readonly KnownBlock[] {
 function waiting(run: Run, card: CardContext): readonly KnownBlock[] {
   const shown = planOf(run);
   if (shown === null) return [];
-  const {plan, expiresAtMs, digest} = shown;
+  const {plan, expiresAtMs} = shown;
   const over = card.nowMs >= expiresAtMs;
   const alone = plan.targets.every((target) => target.selfGo);
   const rule = `${mentions(card.approvers)}${alone ? '; the requester too, if among them' : '; not the requester alone'}`;
@@ -84,7 +99,7 @@ function waiting(run: Run, card: CardContext): readonly KnownBlock[] {
     : `Go by: ${rule}`;
   const until = over
     ? `Expired ${dated(expiresAtMs)}; nothing was sent. Ask again for a fresh look.`
-    : `Until ${dated(expiresAtMs)} · looked ${timed(plan.madeAtMs)} · plan ${digest.slice(0, 8)}`;
+    : `Until ${dated(expiresAtMs)} · looked ${timed(plan.madeAtMs)}`;
   return [
     ...planBlocks(run, plan),
     section([who, until, 'Nothing has been signalled.'].join('\n')),
@@ -108,9 +123,8 @@ function planBlocks(run: Run, plan: Plan): readonly KnownBlock[] {
 }
 
 function working(run: Run, card: CardContext): readonly KnownBlock[] {
-  const decided = decisionLine(run);
   const lines = [
-    ...(decided === null ? [] : [decided]),
+    ...decisionLines(run),
     ...newest(workLines(run)),
     ...(card.progress === null ? [] : [mrkdwn(card.progress.line, 200)]),
     dueLine(card),
@@ -134,12 +148,11 @@ function dueLine({nowMs, progress}: CardContext): string {
 /** Final: later looks only add their lines. */
 function closed(run: Run, outcome: Outcome, card: CardContext): readonly KnownBlock[] {
   const plan = planOf(run)?.plan ?? null;
-  const decided = decisionLine(run);
   const next = nextStep(run, outcome);
-  const facts = [
+  const lines = [
     ...(outcome.because === null ? [] : [failureText(outcome.because, 600)]),
-    ...(outcome.word === 'dry-run' ? ['Nothing was changed; without dry-run this card would ask for a go.'] : []),
-    ...(decided === null ? [] : [decided]),
+    ...decisionLines(run),
+    ...doneLines(run, outcome),
     ...(hasTried(run) && outcome.gpus.length > 0 ? survivorLines(outcome) : []),
     ...startLines(run, outcome),
     ...laterLines(run),
@@ -149,8 +162,35 @@ function closed(run: Run, outcome: Outcome, card: CardContext): readonly KnownBl
   const showsPlan = plan !== null && (outcome.word === 'dry-run' || outcome.word === 'nothing-to-do');
   return [
     ...(showsPlan ? planBlocks(run, plan) : []),
-    ...(facts.length === 0 ? [] : [section(facts.join('\n'))]),
-    ...stopLookingButton(run),
+    ...(lines.length === 0 ? [] : [section(lines.join('\n'))]),
+    ...closedButtons(run),
+  ];
+}
+
+/** What changed since the plan where that ended it, and what was sent by then: the thread has the rest. */
+function doneLines(run: Run, outcome: Outcome): readonly string[] {
+  switch (outcome.word) {
+    case 'stood-down':
+      return few(hasTried(run) ? sentLines(run) : driftLines(run));
+    case 'cancelled':
+    case 'interrupted':
+    case 'failed':
+    case 'unknown':
+      return hasTried(run)
+        ? few(sentLines(run))
+        : outcome.word === 'failed' || outcome.word === 'unknown'
+          ? ['Nothing was sent.']
+          : [];
+    default:
+      return [];
+  }
+}
+
+function few(lines: readonly string[]): readonly string[] {
+  const more = lines.length - DONE_LINES;
+  return [
+    ...lines.slice(0, DONE_LINES).map((line) => mrkdwn(line, 200)),
+    ...(more > 0 ? [`… ${more} more in the thread`] : []),
   ];
 }
 
@@ -186,9 +226,13 @@ function survivorLines(outcome: Outcome): readonly string[] {
   return [`Surviving targets: ${count === 0 ? 'none' : `${count}, each with its reason in the thread`}${freed}`];
 }
 
+/** What was typed, the names of run and plan, and the way that needs no Slack. */
 function foot(run: Run, card: CardContext): KnownBlock {
+  const id = shortId(run.id);
+  const digest = planOf(run)?.digest;
+  const stop = run.phase === 'closed' ? '' : `, \`gpu-reclaim cancel ${id}\``;
   return context(
     `\`${code(card.command, 200) || ' '}\``,
-    `Run ${shortId(run.id)} · since ${dated(run.createdAtMs)} · by hand: \`gpu-reclaim show ${shortId(run.id)}\``,
+    `Run ${id}${digest === undefined ? '' : ` · plan ${digest.slice(0, 8)}`} · without Slack: \`gpu-reclaim show ${id}\`${stop}`,
   );
 }

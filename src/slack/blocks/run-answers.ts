@@ -10,7 +10,7 @@ import {shortPlanLines} from '../../report/short-plan.ts';
 import {timeline} from '../../report/timeline.ts';
 import {OUTCOME_SIGN, OUTCOME_WORD} from '../../report/wording.ts';
 import {mrkdwn} from '../escape.ts';
-import {decisionLine} from './decision-line.ts';
+import {decisionLines} from './decision-line.ts';
 import {codeSections, context, type KnownBlock, type Message, messageOf, section} from './message.ts';
 import {dated, mention, shortId, withMentions} from './people.ts';
 import {slackWords} from './slack-words.ts';
@@ -37,14 +37,13 @@ export function runsMessage(runs: readonly Run[]): Message {
 export function runMessage(run: Run): Message {
   const outcome = outcomeOf(run);
   const plan = planOf(run)?.plan ?? null;
-  const decided = decisionLine(run);
   const next = outcome === null ? null : nextStep(run, outcome);
   return messageOf([
     section(
       [
         `*${mrkdwn(stateLine(run), 200)}*`,
         `Asked by ${mention(requestOf(run).requester)}, ${dated(run.createdAtMs)}`,
-        ...(decided === null ? [] : [decided]),
+        ...decisionLines(run),
       ].join('\n'),
     ),
     ...(outcome === null && plan !== null ? codeSections(shortPlanLines(plan, 40)) : []),

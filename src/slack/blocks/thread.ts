@@ -1,9 +1,9 @@
 /** What the thread of a run says: one message for each new fact, none for events that are no news. */
 import {isNews} from '../../domain/later-look.ts';
 import type {Run, RunEvent} from '../../domain/run.ts';
-import {approvalOf, hasTried, outcomeOf, requestOf} from '../../domain/run-state.ts';
-import {span} from '../../report/amounts.ts';
-import {beforeAfterTable, outcomeLines, outcomeTitle} from '../../report/before-after.ts';
+import {approvalOf, hasTried, outcomeOf, planOf, requestOf} from '../../domain/run-state.ts';
+import {plural, span} from '../../report/amounts.ts';
+import {beforeAfter, outcomeLines, outcomeTitle} from '../../report/before-after.ts';
 import {nextStep} from '../../report/next-step.ts';
 import {stopResultLine} from '../../report/owner-stop-words.ts';
 import {planEvidence, planGpuLines} from '../../report/plan-evidence.ts';
@@ -13,13 +13,14 @@ import {rungLines} from '../../report/rung-lines.ts';
 import {safeLine} from '../../report/safe-text.ts';
 import {sentLines} from '../../report/sent-lines.ts';
 import {DRIFT_WORD} from '../../report/wording.ts';
-import {PHONE_COLUMNS, shortened} from '../../report/wrapped.ts';
+import {shortened} from '../../report/wrapped.ts';
 import {stillWritingLines} from '../../report/writing-words.ts';
 import {mrkdwn} from '../escape.ts';
 import {failureText} from './failure-text.ts';
 import {codeSections, type Message, messageOf, section} from './message.ts';
-import {mention, mentionOfId, mentions, shortId, timed} from './people.ts';
+import {mention, mentionOfId, mentions, shortId, timed, withTimes} from './people.ts';
 import {slackWords} from './slack-words.ts';
+import {tableBlocks} from './table.ts';
 
 export interface ThreadContext {
   /** Mention-ready; named once, under the first plan that waits. */
@@ -30,6 +31,8 @@ export interface ThreadContext {
 const EVIDENCE_LINES = 150;
 /** Lines of text (drift, signals, survivors) in one message. */
 const TEXT_LINES = 40;
+/** People called by one message. */
+const OWNERS = 12;
 /** A run that took longer is told to the channel as well. */
 const LONG_MS = 5 * 60_000;
 
@@ -39,11 +42,7 @@ export function threadReplies(run: Run, event: RunEvent, thread: ThreadContext =
     case 'planned':
       return event.plan.version === 1 ? [found(run, event, thread)] : [chosen(event)];
     case 'approved':
-      return [
-        say(
-          `${event.breakGlass ? '🚨 Break-glass: go without a second approver' : 'Go'} by ${mention(event.by)} at ${timed(event.atMs)}: ${CHOICE_WORD[event.choice]}${reasonOf(event.reason)}`,
-        ),
-      ];
+      return [went(run, event)];
     case 'denied':
       return [
         say(
@@ -126,6 +125,29 @@ function cameBack(run: Run, event: EventOf<'noted'>): Message {
   );
 }
 
+/** A go without a second approver calls whoever owns what it ends. */
+function went(run: Run, event: EventOf<'approved'>): Message {
+  const go = `by ${mention(event.by)} at ${timed(event.atMs)}: ${CHOICE_WORD[event.choice]}${reasonOf(event.reason)}`;
+  if (!event.breakGlass) return say(`Go ${go}`);
+  return say(`🚨 Break-glass: go without a second approver ${go}\nIt ends what belongs to ${ownersOf(run)}.`);
+}
+
+/** Owners of the targets, as mentions where the hosts file gives Slack ids; each once. */
+function ownersOf(run: Run): string {
+  const targets = planOf(run)?.plan.targets ?? [];
+  const people = [...new Set(targets.flatMap(({ownership}) => ownership.person ?? []))].toSorted();
+  const unknown = targets.filter(({ownership}) => ownership.person === null).length;
+  const shown = people
+    .slice(0, OWNERS)
+    .map((person) => (/^[UW][A-Z0-9]{4,30}$/.test(person) ? mentionOfId(`slack:${person}`) : mrkdwn(person, 40)));
+  const more = people.length - shown.length;
+  return [
+    ...shown,
+    ...(more > 0 ? [`${more} more people`] : []),
+    ...(unknown === 0 ? [] : [`${plural(unknown, 'process', 'processes')} of nobody in the hosts file`]),
+  ].join(', ');
+}
+
 function found(run: Run, {plan}: EventOf<'planned'>, thread: ThreadContext): Message {
   const asks = run.phase !== 'closed' || outcomeOf(run)?.word === 'expired';
   return messageOf([
@@ -154,7 +176,7 @@ function drifted({drift}: EventOf<'rechecked'>): Message {
     (one) =>
       `${one.pid === 0 ? '' : `PID ${one.pid} `}${DRIFT_WORD[one.what]}${one.detail === '' ? '' : ` (${safeLine(one.detail, 60)})`}`,
   );
-  return lined('Changed since the plan; only what is unchanged is signalled', lines);
+  return lined('Changed since the plan; what changed is not signalled', lines);
 }
 
 function report(run: Run, {outcome, atMs}: EventOf<'closed'>): readonly Message[] {
@@ -167,11 +189,10 @@ function report(run: Run, {outcome, atMs}: EventOf<'closed'>): readonly Message[
   // The sentence about the failure leads those lines; here it stands with its mentions.
   const facts = all.slice(measured && outcome.because !== null ? 1 : 0);
   const next = nextStep(run, outcome);
-  const table = measured ? beforeAfterTable(outcome) : [];
   return [
     messageOf([
       section(`*${mrkdwn(outcomeTitle(run, outcome), 200)}*`),
-      ...codeSections(table.map(narrow)),
+      ...(measured ? tableBlocks(beforeAfter(outcome)) : []),
       ...(outcome.because === null ? [] : [section(failureText(outcome.because, 600))]),
       ...(facts.length === 0 ? [] : [section(listed(facts.map((line) => slackWords(line))))]),
       ...(next === null ? [] : [section(mrkdwn(slackWords(next)))]),
@@ -180,11 +201,6 @@ function report(run: Run, {outcome, atMs}: EventOf<'closed'>): readonly Message[
       ),
     ]),
   ];
-}
-
-function narrow(line: string): string {
-  const characters = [...line];
-  return characters.length <= PHONE_COLUMNS ? line : `${characters.slice(0, PHONE_COLUMNS - 1).join('')}…`;
 }
 
 function lined(title: string, lines: readonly string[]): Message {
@@ -198,7 +214,7 @@ function listed(lines: readonly string[]): string {
   const shown = rest.slice(0, TEXT_LINES);
   const more = rest.length - shown.length;
   return [...shown, ...(more > 0 ? [`… ${more} more lines`] : []), ...last]
-    .map((line) => `${bulletFor(line)}${mrkdwn(line.replace(/^ +· /, ''), 200)}`)
+    .map((line) => `${bulletFor(line)}${withTimes(mrkdwn(line.replace(/^ +· /, ''), 200))}`)
     .join('\n');
 }
 

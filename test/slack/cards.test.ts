@@ -1,0 +1,130 @@
+/**
+ * Every card of a run with its thread: word for word in `cards/*.txt`, and what must be true of all of them. The twin is
+ * held against the blocks by this file's own reading of them.
+ */
+import {describe, expect, it} from 'vitest';
+import type {KnownBlock, Message} from '../../src/slack/blocks/message.ts';
+import {checkBlocks} from '../../src/slack/check-blocks.ts';
+import {expectSafe} from './blocks-hostile-text.ts';
+import {AT} from './blocks-runs.ts';
+import {CARDS, cardOf, type NamedCard, threadOf} from './cards.ts';
+
+const NAMED = CARDS.map((one) => [one.name, one] as const);
+const MOVING = CARDS.filter(({run}) => run.phase === 'looking' || run.phase === 'executing');
+const DIVIDER = '\n\n----\n';
+
+function buttonsOf(message: Message) {
+  return message.blocks.flatMap((block: KnownBlock) =>
+    block.type === 'actions' ? block.elements.flatMap((element) => (element.type === 'button' ? [element] : [])) : [],
+  );
+}
+
+/** Card, its buttons with all that they ask, and the thread, as somebody reads them who has text alone. */
+function golden(one: NamedCard): string {
+  const card = cardOf(one);
+  // What was found reads the same in every thread; the waiting cards show it.
+  const told = threadOf(one).slice(one.run.phase === 'awaiting-go' ? 0 : 1);
+  const buttons = buttonsOf(card).map(({text, style, accessibility_label, confirm}) =>
+    [
+      `[${text.text}] ${style ?? 'plain'}: ${accessibility_label}`,
+      ...(confirm === undefined ? [] : [`    ${confirm.title?.text} ${confirm.text.text} [${confirm.confirm?.text}]`]),
+    ].join('\n'),
+  );
+  return `${[card.text, ...(buttons.length === 0 ? [] : [buttons.join('\n')]), ...told.map(({text}) => text)].join(DIVIDER)}\n`;
+}
+
+/** What is to be read in blocks, whatever their kind: every text, and what a picture says. */
+function visible(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(visible);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    if (key === 'confirm' || key === 'accessibility_label') return [];
+    return (key === 'text' || key === 'alt_text') && typeof inner === 'string' ? [inner] : visible(inner);
+  });
+}
+
+/** Numbers, names, times and people: whatever stands between blanks and marks. */
+function factsIn(texts: readonly string[]): readonly string[] {
+  return texts.flatMap((text) => text.match(/<[^<>]+>|[\p{L}\p{N}][\p{L}\p{N}.,:_/+-]*/gu) ?? []);
+}
+
+function expectTwin(message: Message): void {
+  const twin = factsIn([message.text]);
+  for (const fact of factsIn(visible(message.blocks))) expect(twin).toContain(fact);
+}
+
+describe('the card', () => {
+  it.each(NAMED)('%s reads as it was reviewed, and so does its thread', async (name, one) => {
+    for (const message of [cardOf(one), ...threadOf(one)]) expectSafe(message);
+    await expect(golden(one)).toMatchFileSnapshot(`cards/${name}.txt`);
+  });
+
+  it.each(NAMED)('%s has every fact of its blocks in its text, and so has each reply', (_name, one) => {
+    for (const message of [cardOf(one), ...threadOf(one)]) expectTwin(message);
+  });
+
+  it.each(NAMED)('%s begins with sign, state, host and requester', (_name, one) => {
+    const [first] = cardOf(one).blocks;
+    const text = first?.type === 'section' ? (first.text?.text ?? '') : '';
+    expect(text.split('\n')[0]).toMatch(/^\*\p{Extended_Pictographic}\uFE0F? .*gpu-07.*\* · asked by <@U0ANNA>$/u);
+  });
+
+  it.each(NAMED)('%s has the same facts in the same places', (_name, one) => {
+    const [, second] = cardOf(one).blocks;
+    const labels = second?.type === 'section' ? (second.fields ?? []).map(({text}) => text.split('*')[1]) : [];
+    expect(labels).toEqual(['Host', 'GPUs', 'Plan', 'Targets', 'Since', 'Why']);
+  });
+
+  it.each(NAMED)('%s names its command, its run, and a way without Slack', (_name, one) => {
+    const {text} = cardOf(one);
+    expect(text).toContain('`/gpu reclaim gpu-07 match=vllm`');
+    expect(text).toContain('`gpu-reclaim show 7f3a00`');
+    expect(text.includes('`gpu-reclaim cancel 7f3a00`')).toBe(one.run.phase !== 'closed');
+  });
+
+  it.each(NAMED)('%s has buttons that say what they do: to how many, where, and once more', (_name, one) => {
+    const buttons = buttonsOf(cardOf(one));
+    expect(buttons.filter(({style}) => style === 'primary')).toHaveLength(0);
+    expect(buttons.filter(({style}) => style === 'danger').length).toBeLessThanOrEqual(1);
+    for (const {text, style, accessibility_label, confirm, action_id} of buttons) {
+      expect([...text.text].length).toBeLessThanOrEqual(30);
+      expect(accessibility_label).toContain('gpu-07');
+      const signals = String(action_id).startsWith('go_');
+      expect(signals).toBe(confirm !== undefined);
+      if (style === 'danger' || signals) expect(text.text).toMatch(/\d/);
+      if (confirm !== undefined) expect(confirm.title?.text).toMatch(/ \d+ process(es)? on gpu-07\?$/);
+    }
+  });
+
+  it('says when it moves next, as long as it moves', () => {
+    expect(MOVING.length).toBeGreaterThan(8);
+    for (const one of MOVING)
+      expect(cardOf(one).text).toContain(`If there is no update by <!date^${(AT + 120_000) / 1000}^`);
+  });
+
+  it('says until when it waits, and keeps its buttons no longer', () => {
+    for (const one of CARDS.filter(({run}) => run.phase === 'awaiting-go'))
+      expect(cardOf(one).text).toMatch(/^(Until|Expired) <!date\^1700000900\^/m);
+  });
+});
+
+describe('a thread', () => {
+  it('has no buttons: those are on the card', () => {
+    for (const one of CARDS) for (const reply of threadOf(one)) expect(buttonsOf(reply)).toEqual([]);
+  });
+
+  it('has one table for each end that was measured, numbers to the right, and a sum that is the headline', () => {
+    const ends = CARDS.flatMap(threadOf).filter(({blocks}) => blocks.some(({type}) => type === 'table'));
+    expect(ends.length).toBeGreaterThan(4);
+    for (const {blocks, text} of ends) {
+      const [table, ...more] = blocks.filter((block) => block.type === 'table');
+      expect(more).toEqual([]);
+      expect(table?.column_settings?.map(({align}) => align)).toEqual(['left', 'right', 'right', 'right', 'left']);
+      const change = table?.rows.at(-1)?.[3];
+      const sum = change !== undefined && 'text' in change ? change.text : '';
+      const told = /\(([\d,]+) MiB\)/.exec(text.split('\n')[0] ?? '')?.[1];
+      if (told !== undefined) expect(sum).toBe(`-${told}`);
+      expect(checkBlocks({text, blocks})).toEqual([]);
+    }
+  });
+});
