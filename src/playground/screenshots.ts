@@ -3,7 +3,7 @@ import {mkdirSync} from 'node:fs';
 import {chromium, type Page} from 'playwright-core';
 import {playOnPage} from './slack-demo.ts';
 import {HOST, say} from './stage.ts';
-import {smiOn} from './story/campaign.ts';
+import {smiOn} from './story/campaign-host.ts';
 
 const WIDE = {width: 1280, height: 860};
 const PHONE = {width: 390, height: 844};

@@ -1,6 +1,7 @@
 /** The story, the attacks and the page through the local Slack: lab host, local Slack and production bot in one go. */
 import {once} from 'node:events';
 import type {Lab} from './lab/lab.ts';
+import type {LabProcess} from './lab/process-tree.ts';
 import {type LocalSlack, startLocalSlack} from './slack/local-slack.ts';
 import type {SlackMessage} from './slack/news.ts';
 import {HOST, isSkipped, raiseLab, STORY_KEPT, say, verdict} from './stage.ts';
@@ -10,7 +11,7 @@ import type {Break} from './story/breaks.ts';
 import {type Cast, castFor} from './story/cast.ts';
 import {isOver, slackDoor} from './story/door.ts';
 import {hostSwitches} from './story/host-switches.ts';
-import {castOn, labState} from './story/lab-state.ts';
+import {castOn, labState, type Shown} from './story/lab-state.ts';
 import {judgeStory, unaccounted} from './story/play.ts';
 import {makeSlackBot, type SlackBot, slackEnv, slackPolicy} from './story/slack-bot.ts';
 import type {SlackBreak} from './story/slack-breaks.ts';
@@ -19,26 +20,41 @@ import type {DemoOptions} from './terminal-demo.ts';
 import {raiseZoo, ZOO_HOST} from './zoo-host.ts';
 
 /** All that stands on the stage while a story is played. */
-export interface Stagehands {
+export interface Stagehands<Players = Cast> {
   readonly lab: Lab;
-  readonly cast: Cast;
+  readonly cast: Players;
   readonly slack: LocalSlack;
   readonly bot: Bot;
   readonly slackBot: SlackBot;
+  /** More processes for the page's host pane. */
+  readonly show: (processes: readonly LabProcess[], user: string) => void;
 }
 
-interface SlackDemoOptions extends DemoOptions {
+export interface SlackDemoOptions extends DemoOptions {
   /** Of the page; 0 takes a free one. */
   readonly port: number;
   /** A second host, `lab-zoo`, where every species stands beside the others. */
   readonly zoo?: boolean;
 }
 
-/** Lab first, then Slack, then the bot; down in the opposite order, whatever happens. */
-async function onStage(
+function onStage(
   options: SlackDemoOptions,
   policy: Readonly<Record<string, unknown>>,
   play: (hands: Stagehands) => Promise<number>,
+): Promise<number> {
+  const players = async (lab: Lab) => {
+    const cast = await castFor(lab, options.seed);
+    return {cast, shown: castOn(lab, cast)};
+  };
+  return stageWith(players, options, policy, play);
+}
+
+/** Lab first, then Slack, then the bot; down in the opposite order, whatever happens. */
+export async function stageWith<Players>(
+  players: (lab: Lab) => Promise<{readonly cast: Players; readonly shown: readonly Shown[]}>,
+  options: SlackDemoOptions,
+  policy: Readonly<Record<string, unknown>>,
+  play: (hands: Stagehands<Players>) => Promise<number>,
 ): Promise<number> {
   const lab = await raiseLab(options.seed, options.kind);
   const undo: (() => Promise<void> | void)[] = [() => lab.stop()];
@@ -53,8 +69,11 @@ async function onStage(
   process.once('SIGINT', () => void stop().then(() => process.exit(130)));
   process.once('SIGTERM', () => void stop().then(() => process.exit(143)));
   try {
-    const cast = await castFor(lab, options.seed);
-    const shown = [...castOn(lab, cast)];
+    const {cast, shown: first} = await players(lab);
+    const shown = [...first];
+    const show = (processes: readonly LabProcess[], user: string): void => {
+      shown.unshift(...processes.map((process) => ({process, user})));
+    };
     const states = [labState(HOST, lab, () => shown)];
     const labs = [lab];
     if (options.zoo === true) {
@@ -72,9 +91,7 @@ async function onStage(
         () => slackBot,
         async () => (await Promise.all(labs.map((one) => received(one)))).flat().length,
       ),
-      hostSwitches: hostSwitches(lab, HOST, (processes, user) => {
-        shown.unshift(...processes.map((process) => ({process, user})));
-      }),
+      hostSwitches: hostSwitches(lab, HOST, show),
       port: options.port,
       hostState: () => Promise.all(states.map((state) => state())),
       hints: [
@@ -93,7 +110,7 @@ async function onStage(
     slackBot = made;
     undo.push(() => made.stop());
     await made.start();
-    return await play({lab, cast, slack, bot, slackBot: made});
+    return await play({lab, cast, slack, bot, slackBot: made, show});
   } finally {
     await stop();
   }

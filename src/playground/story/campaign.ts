@@ -3,9 +3,9 @@
  * settings are changed in the stand-in. Every command that the report prints is then run, as it is printed.
  */
 import type {Lab} from '../lab/lab.ts';
-import {type CommandResult, runInLab} from '../lab/run-in-lab.ts';
-import {bystander, leftover, workload, writer} from '../lab/species.ts';
+import {bystander} from '../lab/species.ts';
 import type {Answer, Bot} from './bot.ts';
+import {CHANGES, commandsIn, measureOn, smiOn} from './campaign-host.ts';
 import {confirmIn} from './play.ts';
 
 export const CAMPAIGN_KEPT =
@@ -19,21 +19,6 @@ export interface CampaignStage {
   readonly show: (command: string, answer: Answer) => void;
 }
 
-/** What is changed in the stand-in, on which GPU, and what must be offered for it. */
-const CHANGES = [
-  {gpu: 0, change: '-pl 300', back: '-pl 700'},
-  {gpu: 1, change: '-ac 3201,1200', back: '-rac'},
-  {gpu: 2, change: '-c EXCLUSIVE_PROCESS', back: '-c DEFAULT'},
-  {gpu: 3, change: '-pm 0', back: '-pm 1'},
-  // No field tells of it: it must be offered all the same.
-  {gpu: 4, change: '-lgc 900,900', back: '-rgc'},
-] as const;
-
-/** A command for the stand-in, as root on the lab host. */
-export function smiOn(lab: Lab, command: string): Promise<CommandResult> {
-  return runInLab(lab, `PATH=${lab.hostsEntry().extraPath[0]}:$PATH ${command}`);
-}
-
 /** Each broken promise as a sentence. */
 export async function playCampaign({lab, bot, host, say, show}: CampaignStage): Promise<readonly string[]> {
   const broken: string[] = [];
@@ -45,7 +30,6 @@ export async function playCampaign({lab, bot, host, say, show}: CampaignStage): 
     show(`gpu-reclaim ${words.map((word) => (word.includes(' ') ? `"${word}"` : word)).join(' ')}`, answer);
     return answer;
   };
-  const smi = (command: string): Promise<CommandResult> => smiOn(lab, command);
   const uuid = (gpu: number): string => lab.gpus[gpu]?.uuid ?? '';
 
   const neighbour = await lab.spawn(bystander([{gpu: 7, MiB: 21_630}]));
@@ -59,25 +43,7 @@ export async function playCampaign({lab, bot, host, say, show}: CampaignStage): 
     'an unasked look was made in the measurement',
   );
 
-  say('', 'A workload runs on GPU 0-1 and ends; its profiler stays behind on GPU 2.');
-  const job = await lab.spawn(workload([0, 1].map((gpu) => ({gpu, MiB: 40_960}))));
-  const profiler = await lab.spawn(
-    writer([{gpu: 2, MiB: 2_048}], {
-      label: 'profiler',
-      argv: ['nsys', 'profile', '-o', 'sweep', 'python3', 'bench.py'],
-      comm: 'nsys',
-      writes: {file: 'sweep.nsys-rep', KiBPerS: 64, closes: true},
-    }),
-  );
-  await lab.endOfItself(job.pid);
-  const shared = lab.features.has('shm') ? 'torch_4711' : null;
-  if (shared !== null) await lab.spawn(leftover([], {leaves: [{name: shared, MiB: 8}]}));
-  say('In the stand-in for nvidia-smi, somebody sets:');
-  for (const {gpu, change} of CHANGES) {
-    const done = await smi(`nvidia-smi -i ${uuid(gpu)} ${change}`);
-    say(`  GPU ${gpu}: nvidia-smi ${change}`);
-    promise(done.code === 0, `the stand-in did not take ${change}`);
-  }
+  const {workload: job, profiler, shared} = await measureOn(lab, say, promise);
 
   const report = await run('profile', 'stop', id);
   promise(report.code === 0, `the report ended with ${report.code}`);
@@ -93,9 +59,8 @@ export async function playCampaign({lab, bot, host, say, show}: CampaignStage): 
   if (shared !== null) promise(report.out.includes(`/dev/shm/${shared}`), 'the shared memory is not named');
 
   say('', 'Each command that it printed, as it was printed:');
-  const lines = report.out.split('\n').map((line) => line.trim());
-  for (const command of lines.filter((line) => /^(nvidia-smi|rm|ipcrm) -/.test(line))) {
-    const done = await smi(command);
+  for (const command of commandsIn(report.out)) {
+    const done = await smiOn(lab, command);
     say(`  ${command}: ${done.stdout.split('\n')[0] ?? ''} [exit ${done.code}]`);
     promise(done.code === 0, `${command} ended with ${done.code}`);
   }

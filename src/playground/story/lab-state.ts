@@ -4,7 +4,8 @@ import type {LabProcess} from '../lab/process-tree.ts';
 import type {HostState} from '../page/serve.ts';
 import type {Cast} from './cast.ts';
 
-interface Shown {
+/** One process of the host pane, and whose it is. */
+export interface Shown {
   readonly process: LabProcess;
   readonly user: string;
 }
