@@ -19,17 +19,28 @@ const SCOPE_OF_METHOD: Readonly<Record<string, string | null>> = {
   'chat.delete': 'chat:write',
   'chat.getPermalink': null,
   'views.open': null,
+  'views.publish': null,
+  'views.update': null,
   'usergroups.users.list': 'usergroups:read',
   'users.info': 'users:read',
 };
-const SCOPE_OF_EVENT: Readonly<Record<string, string>> = {app_mention: 'app_mentions:read'};
+const SCOPE_OF_EVENT: Readonly<Record<string, string | null>> = {
+  app_home_opened: null,
+  app_mention: 'app_mentions:read',
+  'message.im': 'im:history',
+};
+/** Listeners hear events by their type; subscribed is to a kind of channel. */
+const EVENT_OF_LISTENER: Readonly<Record<string, string>> = {message: 'message.im'};
 
 describe('the Slack manifest', () => {
   it('asks for the scopes that the code needs, and no other', () => {
     const methods = methodsIn(SOURCE);
     expect(methods.filter((method) => !(method in SCOPE_OF_METHOD))).toEqual([]);
     const needed = new Set(['commands', ...methods.flatMap((method) => SCOPE_OF_METHOD[method] ?? [])]);
-    for (const event of eventsIn(SOURCE)) needed.add(SCOPE_OF_EVENT[event] ?? `no scope known for ${event}`);
+    for (const event of eventsIn(SOURCE)) {
+      const scope = SCOPE_OF_EVENT[event];
+      if (scope !== null) needed.add(scope ?? `no scope known for ${event}`);
+    }
     expect(MANIFEST.oauth_config?.scopes?.bot?.toSorted()).toEqual([...needed].toSorted());
   });
 
@@ -40,6 +51,14 @@ describe('the Slack manifest', () => {
 
   it('subscribes to the events that are listened to', () => {
     expect(MANIFEST.settings?.event_subscriptions?.bot_events?.toSorted()).toEqual(eventsIn(SOURCE).toSorted());
+  });
+
+  it('has the tabs that the code fills', () => {
+    expect(MANIFEST.features?.app_home).toEqual({
+      home_tab_enabled: true,
+      messages_tab_enabled: true,
+      messages_tab_read_only_enabled: false,
+    });
   });
 
   it('has the command that the bot is started with, with every verb in its hint', () => {
@@ -78,7 +97,7 @@ function methodsIn(source: string): readonly string[] {
 }
 
 function eventsIn(source: string): readonly string[] {
-  return [...source.matchAll(/app\.event\('([\w.]+)'/g)].map((hit) => hit[1] ?? '');
+  return [...source.matchAll(/app\.event\('([\w.]+)'/g)].map((hit) => EVENT_OF_LISTENER[hit[1] ?? ''] ?? hit[1] ?? '');
 }
 
 function read(path: string): string {

@@ -7,6 +7,7 @@ import {approve, cancel, deny, expire, pause, resume} from './decide.ts';
 import type {EngineDeps, GivenDeps} from './deps.ts';
 import {checkWatch, dueReports} from './due-reports.ts';
 import {execute} from './execute.ts';
+import {makeLastSeen} from './last-seen.ts';
 import {lookAtHosts} from './look-at-hosts.ts';
 import {lookLater, stopLooking} from './look-later.ts';
 import {endReport, makeReport} from './make-report.ts';
@@ -14,7 +15,7 @@ import type {Engine} from './ports.ts';
 import {propose} from './propose.ts';
 import {recover} from './recover.ts';
 import {comingSamples, takeSample} from './sampling.ts';
-import {addSchedule, keepFileSchedules, listSchedules, removeSchedule} from './schedules.ts';
+import {addSchedule, keepFileSchedules, listSchedules, previewSchedule, removeSchedule} from './schedules.ts';
 import {lookWithEarlier, survey} from './survey.ts';
 import {makeTurns} from './turns.ts';
 import {surveyUnasked} from './unasked.ts';
@@ -24,6 +25,7 @@ const LOOKS_AT_ONCE = 20;
 
 export function makeEngine(given: GivenDeps): Engine {
   const deps: EngineDeps = {...given, turns: makeTurns(given.clock)};
+  const lastSeen = makeLastSeen(deps);
   return {
     probe: (host) => guard(() => deps.remote.host(host).probe({literals: literalsOf(deps), pids: []})),
     look: (host, how) =>
@@ -48,6 +50,8 @@ export function makeEngine(given: GivenDeps): Engine {
     lookLater: (id, how) => guard(() => lookLater(deps, id, how)),
     stopLooking: (run, person) => guard(() => stopLooking(deps, run, person)),
     report: (hosts) => guard(async () => ok(await lookAtHosts(deps, hosts))),
+    lastSeen: () => guard(async () => ok(await lastSeen())),
+    previewSchedule: (asked) => previewSchedule(deps, asked),
     addSchedule: (asked) => guard(() => addSchedule(deps, asked)),
     schedules: () => guard(() => listSchedules(deps)),
     removeSchedule: (given, person) => guard(() => removeSchedule(deps, given, person)),

@@ -124,6 +124,14 @@ export interface DueLook {
   readonly dueAtMs: number;
 }
 
+/** Names one stored look. */
+export interface KeptLook {
+  readonly host: HostName;
+  readonly bootId: string;
+  /** Epoch ms. */
+  readonly takenAtMs: number;
+}
+
 export interface RunStore {
   /** Opens a run; refused while another run on that host is open. Takes the lease for `owner`. */
   open(run: {
@@ -174,6 +182,8 @@ export interface RunStore {
   /** Keeps what a look saw for 7 days, so that a dead parent is still known by name. */
   keepLook(snapshot: Snapshot): Promise<void>;
   looksAt(host: HostName, bootId: string, sinceMs: number): Promise<readonly Snapshot[]>;
+  /** The newest look of each host that has one. */
+  lastLooks(): Promise<readonly KeptLook[]>;
   /** Lowest used MiB ever seen on this GPU with full sight and no holder. */
   baselines(gpuUuids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   noteBaseline(gpuUuid: string, usedMiB: number, atMs: number): Promise<void>;

@@ -3,7 +3,7 @@
 import type {Diagnosis} from '../domain/diagnosis.ts';
 import type {Result} from '../domain/failure.ts';
 import type {HostName} from '../domain/host.ts';
-import type {HostReport} from '../domain/host-report.ts';
+import type {HostReport, SeenHost} from '../domain/host-report.ts';
 import type {Person} from '../domain/person.ts';
 import type {Change} from '../domain/report-changes.ts';
 import type {
@@ -120,6 +120,10 @@ export interface ReportTeller {
 
 /** The engine's verbs about reports. None of them signals anything, now or later. */
 export interface ReportVerbs {
+  /** What the newest kept look of each host showed, its age in it. No host is looked at for that; one without a look is absent. */
+  lastSeen(): Promise<Result<readonly SeenHost[]>>;
+  /** When such a schedule would be due next, three times at most; none where it waits for what looks see. Adds nothing. */
+  previewSchedule(asked: NewSchedule): Result<readonly number[]>;
   /** Looks at hosts, some at a time; one that does not answer, or where a run is at work, is in the answer as such. */
   report(hosts: readonly HostChoice[]): Promise<Result<FleetLook>>;
   /** Keeps it. One that waits for a process pins that process by a look. Anybody may. */

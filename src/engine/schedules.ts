@@ -44,21 +44,34 @@ export async function addSchedule(deps: EngineDeps, asked: NewSchedule): Promise
 
 /** Its first due time, or what it waits for; refused where neither comes. */
 async function begin(deps: EngineDeps, schedule: Schedule): Promise<Result<Omit<KeptSchedule, 'message'>>> {
-  const {when, createdAtMs, zone} = schedule;
+  const {when, createdAtMs} = schedule;
   if (isWaiting(when)) {
     const watch = await firstWatch(deps, schedule);
     return watch.ok ? ok({schedule, nextMs: createdAtMs + deps.policy.watchEveryMs, watch: watch.value}) : watch;
   }
+  const times = timesOf(deps, schedule);
+  return times.ok ? ok({schedule, nextMs: times.value[0] ?? createdAtMs, watch: null}) : times;
+}
+
+/** For a form that asks once more before anything is kept. */
+export function previewSchedule(deps: EngineDeps, asked: NewSchedule): Result<readonly number[]> {
+  if (isWaiting(asked.when)) return ok([]);
+  const times = timesOf(deps, {...asked, id: scheduleId('preview'), createdAtMs: deps.clock.now()});
+  return times.ok ? ok(times.value.slice(0, TIMES_SHOWN)) : times;
+}
+
+/** Where a time decides: the first due times, one at least; refused where none comes, or they come too often. */
+function timesOf(deps: EngineDeps, schedule: Schedule): Result<readonly number[]> {
+  const {when, createdAtMs, zone} = schedule;
   const unreadable = (problem: string, wayOut: string) =>
     fail({reason: 'schedule-unreadable', phrase: `${whenPhrase(when)} ${zone}`, problem, wayOut});
-  if (when.kind === 'now') return ok({schedule, nextMs: createdAtMs, watch: null});
+  if (when.kind === 'now') return ok([createdAtMs]);
   const times = deps.nextTimes(schedule, createdAtMs, isRepeating(when) ? GAPS_SEEN : 1);
-  const [first] = times;
-  if (first === undefined)
+  if (times.length === 0)
     return unreadable(`that time is over in ${zone}, or never comes`, 'name one that is still to come');
   const tooClose = times.some((atMs, nth) => nth > 0 && atMs - (times[nth - 1] ?? 0) < LEAST_GAP_MS);
   if (tooClose) return unreadable('it comes more often than every 5m', 'leave at least 5 minutes between two reports');
-  return ok({schedule, nextMs: first, watch: null});
+  return ok(times);
 }
 
 async function firstWatch(deps: EngineDeps, {when, hosts}: Schedule): Promise<Result<Watch>> {

@@ -55,6 +55,11 @@ export function fleetTable(hosts: readonly HostReport[], room: number): readonly
   ];
 }
 
+/** "dirty GPU 0-3 378 GiB": the same of one host alone. */
+export function hostWords(host: HostReport): string {
+  return `${HOST_WORD[hostState(host)]} ${hostFacts(host)}`.trimEnd();
+}
+
 /** What is worth saying of one host in half a line. */
 function hostFacts(host: HostReport): string {
   switch (host.state) {

@@ -13,6 +13,7 @@ import {type Delivery, makeDelivery} from './delivery.ts';
 import type {Desk} from './desk.ts';
 import {fatalSentence} from './fatal.ts';
 import {type Health, SICK_AFTER_MS} from './health.ts';
+import {type Homes, makeHomes} from './home.ts';
 import {answerLeft} from './intake.ts';
 import {keepLink} from './link.ts';
 import {listen} from './listeners.ts';
@@ -23,6 +24,7 @@ import {makePeople} from './people.ts';
 import {editWith, makePoster} from './poster.ts';
 import {makeProgressEditor} from './progress-editor.ts';
 import {makeReportTeller} from './reports.ts';
+import {makeSharedAnswers} from './shared-answers.ts';
 import {makeWork} from './work.ts';
 import {makeZones} from './zones.ts';
 
@@ -81,6 +83,8 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
   };
   const beganAtMs = clock.now();
   let team = '';
+  /** Not before there is an engine. */
+  let homes: Homes | null = null;
   const names = makeNames({client: clients.ask, hosts: deps.hosts.values(), log});
   const poster = makePoster({client: clients.deliver, clock, pace, log, dress: names.dress});
   const delivery: Delivery = makeDelivery({
@@ -171,7 +175,13 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
 
   const agoMs = (ticks: number | null): number | null => (ticks === null ? null : Math.round(clock.ticks() - ticks));
   return {
-    announcer: delivery,
+    announcer: {
+      ...delivery,
+      announce: (run, events) => {
+        delivery.announce(run, events);
+        homes?.changed();
+      },
+    },
     reports: makeReportTeller({
       poster,
       log,
@@ -194,12 +204,14 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
         names,
         zones: makeZones({client: clients.ask, log}),
         work,
+        shared: makeSharedAnswers(clock),
         command: options.command,
         channels: options.channels,
         team: () => team,
         execute: (run) => execute(engine, run),
       };
-      listen(app, desk);
+      homes = makeHomes(desk);
+      listen(app, desk, homes);
       if (await introduce()) {
         // In the background: a card with an id on it is better than a late one.
         void names.learn();
@@ -210,7 +222,9 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
     },
     flush: async () => {
       // Before auth.test no card can be kept with its workspace.
-      if (team !== '') await delivery.flush();
+      if (team === '') return;
+      homes?.beat();
+      await delivery.flush();
     },
     health: () => {
       const downMs = link.downMs();
@@ -223,6 +237,7 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
     },
     stop: async (drainMs) => {
       over.abort();
+      homes?.stop();
       await link.stop();
       if (!(await work.drained(drainMs))) {
         for (const id of executing) await store.askToStop(id, 'bot stopping', clock.now()).catch(() => undefined);

@@ -6,9 +6,21 @@ import type {Desk} from './desk.ts';
 export async function cardLink(desk: Desk, id: RunId): Promise<string | null> {
   try {
     const card = await desk.store.cardOf(id);
-    if (card === null) return null;
-    const {permalink} = await desk.client.chat.getPermalink({channel: card.channel, message_ts: card.ts});
-    return permalink === undefined || !/^https?:\/\/[^\s<>|]+$/.test(permalink) ? null : `<${permalink}|Its card>`;
+    return card === null ? null : await messageLink(desk, card, 'Its card');
+  } catch {
+    return null;
+  }
+}
+
+/** To any message; null if Slack doesn't say. */
+export async function messageLink(
+  desk: Desk,
+  place: {readonly channel: string; readonly ts: string},
+  words: string,
+): Promise<string | null> {
+  try {
+    const {permalink} = await desk.client.chat.getPermalink({channel: place.channel, message_ts: place.ts});
+    return permalink === undefined || !/^https?:\/\/[^\s<>|]+$/.test(permalink) ? null : `<${permalink}|${words}>`;
   } catch {
     return null;
   }

@@ -11,15 +11,16 @@ import {chooseModal} from './blocks/choose-modal.ts';
 import {leaveModal} from './blocks/small-modals.ts';
 import {cardLink} from './card-link.ts';
 import {decided} from './decided.ts';
-import {type Asker, answer, type Desk} from './desk.ts';
+import {type Asker, answer, type Desk, isAlone} from './desk.ts';
 import {writeMetadata} from './form-metadata.ts';
 import {openForm} from './forms.ts';
 import {refusal, refuseHere} from './gate.ts';
 import {go} from './go.ts';
-import {ACTION, readButtonValue, readProposeValue, readScheduleValue} from './ids.ts';
+import {ACTION, readButtonValue, readProposeValue, readScheduleValue, readShareValue} from './ids.ts';
 import type {Identified} from './people.ts';
 import {askForPlan} from './reclaim.ts';
 import {removeSchedule} from './reports-asked.ts';
+import {shareAnswer} from './share.ts';
 
 export interface Click {
   readonly actionId: string;
@@ -28,9 +29,13 @@ export interface Click {
   readonly messageTs: string | null;
 }
 
+/** Whatever else is clicked belongs to a card, which stands where others see it. */
+const GOOD_ALONE: readonly string[] = [ACTION.propose, ACTION.removeSchedule];
+
 export async function onClick(desk: Desk, asker: Asker, click: Click): Promise<void> {
-  const refused = refuseHere(desk, asker, false);
+  const refused = refuseHere(desk, asker, isAlone(asker) && GOOD_ALONE.includes(click.actionId));
   if (refused !== null) return answer(desk, asker, refused);
+  if (click.actionId === ACTION.share) return shareAnswer(desk, asker, readShareValue(click.value));
   if (click.actionId === ACTION.propose) return propose(desk, asker, readProposeValue(click.value));
   if (click.actionId === ACTION.removeSchedule)
     return removeByButton(desk, asker, readScheduleValue(click.value) ?? '');

@@ -7,9 +7,10 @@ import {dateTime} from '../report/amounts.ts';
 import {failureMessage, sentence} from './blocks/answers.ts';
 import {helpMessage} from './blocks/help.ts';
 import {diagnosisMessage, hostsMessage, statusMessage} from './blocks/host-answers.ts';
-import type {Message} from './blocks/message.ts';
+import {type Message, messageOf, section} from './blocks/message.ts';
+import {mention} from './blocks/people.ts';
 import {runMessage, runsMessage} from './blocks/run-answers.ts';
-import {type Asker, answer, type Desk} from './desk.ts';
+import {type Asker, answer, type Desk, isAlone, sayInThread} from './desk.ts';
 import {refusal, refuseHere, shortId} from './gate.ts';
 import {keepAsked, profileAsked} from './holds-asked.ts';
 import {approverMentions} from './mentions.ts';
@@ -25,10 +26,14 @@ const RECENT = 15;
 /** Bare words that a verb takes; one too many is refused, since whoever types `pause gpu-07` believes that one host is meant. */
 const MOST_WORDS: Readonly<Partial<Record<Verb, number>>> = {runs: 0, show: 1, pause: 0, resume: 0, hosts: 0};
 
+/** They ask of what there is, and change nothing: good in private, and to be shared. */
+const ASKS: readonly Verb[] = ['help', 'status', 'diagnose', 'runs', 'show', 'hosts', 'schedules'];
+
 export async function runCommand(desk: Desk, asker: Asker, text: string): Promise<void> {
   const [first = 'help', ...words] = wordsOf(text);
   const verb = readVerb(first);
-  const refused = refuseHere(desk, asker, verb.ok && verb.value === 'help');
+  const asks = verb.ok && ASKS.includes(verb.value) && !(verb.value === 'schedules' && words.length > 0);
+  const refused = refuseHere(desk, asker, verb.ok && (verb.value === 'help' || (asks && isAlone(asker))));
   if (refused !== null) return answer(desk, asker, refused);
   if (!verb.ok) return answer(desk, asker, failureMessage(verb.failure));
   if (verb.value === 'probe')
@@ -48,8 +53,23 @@ export async function runCommand(desk: Desk, asker: Asker, text: string): Promis
   }
   const asked = verb.value;
   const told = await withPatience(desk, asker, () => tell(desk, asker, who, asked, words));
-  if (told.ok) return answer(desk, asker, told.value);
+  if (told.ok)
+    return asks ? answer(desk, asker, shareable(desk, asker, asked, told.value)) : say(desk, asker, who, told.value);
   for (const message of refusal(told.failure, who)) await answer(desk, asker, message);
+}
+
+/** Not where nobody else would read it, nor where the bot does not work. */
+function shareable(desk: Desk, asker: Asker, verb: Verb, message: Message): Message {
+  if (!desk.channels.includes(asker.channel)) return message;
+  const {user, channel, threadTs} = asker;
+  const how = verb === 'status' || verb === 'diagnose' ? 'looked' : 'read';
+  return desk.shared.offer({user, channel, threadTs, message, how});
+}
+
+/** What somebody changed by words that all could read is told to all; by a command, to them alone. */
+async function say(desk: Desk, asker: Asker, who: Identified, message: Message): Promise<void> {
+  if (asker.saidTs === null) return answer(desk, asker, message);
+  return sayInThread(desk, asker, messageOf([section(`${mention(who.person)}:`), ...message.blocks]));
 }
 
 /** A host that answers slowly must not look like a bot that is down. */
@@ -76,16 +96,7 @@ async function tell(
   const {engine} = desk;
   switch (verb) {
     case 'help':
-      return ok(
-        helpMessage({
-          command: desk.command,
-          hosts: [...desk.hosts.values()],
-          policy: desk.policy,
-          approvers: approverMentions(desk.policy),
-          isApprover: isApprover(who.person, desk.policy),
-          channelAllowed: desk.channels.includes(asker.channel),
-        }),
-      );
+      return ok(helpFor(desk, who, asker.channel));
     case 'status':
       return status(desk, words);
     case 'diagnose':
@@ -115,6 +126,17 @@ async function tell(
     case 'hosts':
       return ok(hostsMessage([...desk.hosts.values()]));
   }
+}
+
+export function helpFor(desk: Desk, who: Identified, channel: string): Message {
+  return helpMessage({
+    command: desk.command,
+    hosts: [...desk.hosts.values()],
+    policy: desk.policy,
+    approvers: approverMentions(desk.policy),
+    isApprover: isApprover(who.person, desk.policy),
+    channelAllowed: desk.channels.includes(channel),
+  });
 }
 
 async function status(desk: Desk, words: readonly string[]): Promise<Result<Message>> {

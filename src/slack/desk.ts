@@ -11,6 +11,7 @@ import type {Names} from './names.ts';
 import type {People} from './people.ts';
 import type {Poster} from './poster.ts';
 import {SpentUrl} from './respond.ts';
+import type {SharedAnswers} from './shared-answers.ts';
 import type {Work} from './work.ts';
 import type {Zones} from './zones.ts';
 
@@ -35,6 +36,8 @@ export interface Desk {
   readonly channels: readonly string[];
   /** Our own workspace, as auth.test said. */
   readonly team: () => string;
+  /** Private answers that may still be shared. */
+  readonly shared: SharedAnswers;
   /** Executes an approved run in the background; its end is told by the thread. */
   readonly execute: (run: Run) => void;
 }
@@ -44,7 +47,12 @@ export interface Asker {
   readonly user: string;
   /** The person's own workspace, which in a shared channel may be another than ours. */
   readonly team: string;
+  /** Empty on App Home and in its forms. */
   readonly channel: string;
+  /** Where it was typed or clicked inside of a thread; null: not in one. */
+  readonly threadTs: string | null;
+  /** The person's own words, where all could read them: a mention. null: a command, a click, or words to the bot alone. */
+  readonly saidTs: string | null;
   /** Lasts 3 s, once. */
   readonly triggerId: string;
   /** Through the payload's response_url: reaches the person even where the bot is no member. null: none came along. */
@@ -53,7 +61,8 @@ export interface Asker {
 
 export interface PrivateMessage {
   readonly response_type: 'ephemeral';
-  readonly replace_original: false;
+  /** True: takes the place of the private answer that was clicked. */
+  readonly replace_original: boolean;
   readonly text: string;
   readonly blocks: types.KnownBlock[];
 }
@@ -67,8 +76,10 @@ const ROUND_GAPS_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000, 
  */
 export async function answer(desk: Desk, asker: Asker, message: Message): Promise<void> {
   const {text, blocks} = desk.names.dress(message);
+  const thread = asker.threadTs === null ? {} : {thread_ts: asker.threadTs};
+  const place = {channel: asker.channel, user: asker.user, ...thread};
   const ways: (() => Promise<unknown>)[] = [
-    () => desk.client.chat.postEphemeral({channel: asker.channel, user: asker.user, text, blocks: [...blocks]}),
+    ...(isAlone(asker) ? [] : [() => desk.client.chat.postEphemeral({...place, text, blocks: [...blocks]})]),
     () => desk.poster.post(asker.user, message),
   ];
   const {respond} = asker;
@@ -96,5 +107,27 @@ async function tried(desk: Desk, way: (() => Promise<unknown>) | undefined): Pro
     desk.log.warn({error: String(error)}, 'a way to answer did not work');
     if (error instanceof SpentUrl) return 'never';
     return isAnswered(error) ? 'never' : 'later';
+  }
+}
+
+/** On App Home, or in their own conversation with the bot: what is said there nobody else reads. */
+export function isAlone(asker: Pick<Asker, 'channel'>): boolean {
+  return asker.channel === '' || asker.channel.startsWith('D');
+}
+
+/** Where cards are opened that are asked for from there: in this channel if reclaims may be asked for in it. */
+export function cardChannel(desk: Desk, asker: Pick<Asker, 'channel'>): string {
+  return desk.channels.includes(asker.channel) ? asker.channel : (desk.channels[0] ?? asker.channel);
+}
+
+/** A line in the thread of a mention: what one person changed by words that all could read is told to all. */
+export async function sayInThread(desk: Desk, asker: Asker, message: Message): Promise<void> {
+  const thread = asker.threadTs ?? asker.saidTs;
+  if (thread === null) return answer(desk, asker, message);
+  try {
+    await desk.poster.reply({team: desk.team(), channel: asker.channel, ts: thread}, message, false);
+  } catch (error) {
+    desk.log.warn({error: String(error)}, 'a thread did not take a line; told in private');
+    await answer(desk, asker, message);
   }
 }

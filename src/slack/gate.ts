@@ -4,7 +4,7 @@ import type {Run} from '../domain/run.ts';
 import {aboutRun} from './blocks/about-run.ts';
 import {failureMessage, sentence} from './blocks/answers.ts';
 import {type Message, messageOf, section} from './blocks/message.ts';
-import {type Asker, answer, type Desk} from './desk.ts';
+import {type Asker, answer, type Desk, isAlone} from './desk.ts';
 import type {Taken} from './intake.ts';
 import type {Identified} from './people.ts';
 
@@ -13,8 +13,9 @@ export function refuseHere(desk: Desk, asker: Asker, everywhere: boolean): Messa
   if (asker.team !== desk.team())
     return sentence('This bot answers people of its own workspace only. Ask somebody there; nothing was done.');
   if (everywhere || desk.channels.includes(asker.channel)) return null;
+  const isElsewhere = isAlone(asker) ? 'Not here, where nobody else sees it' : 'Not in this channel';
   const where = desk.channels.map((channel) => `<#${channel}>`).join(', ');
-  return messageOf([section(`Not in this channel: use ${where}. \`${desk.command} help\` answers everywhere.`)]);
+  return messageOf([section(`${isElsewhere}: use ${where}. \`${desk.command} help\` answers everywhere.`)]);
 }
 
 /**

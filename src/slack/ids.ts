@@ -13,6 +13,14 @@ export const ACTION = {
   askAgain: 'ask_again',
   /** Value: a host name, and perhaps a PID. Only opens a card. */
   propose: 'propose',
+  /** Value: the id of a private answer that is kept for a while. */
+  share: 'share_answer',
+  /** On App Home; the ones with a dot at their end only open a form. */
+  homeLook: 'home_look_now',
+  homeDiagnose: 'home_diagnose',
+  homePropose: 'home_propose',
+  homeReport: 'home_add_report',
+  homeHelp: 'home_help',
   /** Value: a schedule's id. */
   removeSchedule: 'remove_schedule',
 } as const;
@@ -20,6 +28,13 @@ export const ACTION = {
 export type ActionId = (typeof ACTION)[keyof typeof ACTION];
 
 export const CALLBACK = {
+  homeDiagnose: 'home_diagnose_host',
+  homePropose: 'home_propose_reclaim',
+  homeReport: 'home_report',
+  /** The same once more with its next times, before it is kept. */
+  homeReportSure: 'home_report_sure',
+  /** Shows an answer; nothing is submitted there. */
+  homeAnswer: 'home_answer',
   choose: 'choose_processes',
   /** Typed reason for a break-glass go. */
   breakGlass: 'break_glass',
@@ -69,4 +84,14 @@ export function scheduleValue(id: string): string {
 export function readScheduleValue(text: string | undefined): string | null {
   const [, id] = /^schedule:(\S{1,255})$/.exec(text ?? '') ?? [];
   return id ?? null;
+}
+
+/** "Share" carries the id of a kept answer, never the answer. */
+export function shareValue(id: string): string {
+  return `share:${id}`;
+}
+
+/** null for anything that no button of ours ever carried. */
+export function readShareValue(text: string | undefined): string | null {
+  return /^share:([0-9a-f]{16})$/.exec(text ?? '')?.[1] ?? null;
 }

@@ -79,7 +79,13 @@ async function answerOne(desk: Desk, {key, atMs, body}: OpenClaim): Promise<void
   const read = LEFT.safeParse(body);
   if (!read.success) return;
   const {asking, responseUrl, ...who} = read.data;
-  const asker: Asker = {...who, triggerId: '', respond: responseUrl === null ? null : respondTo(responseUrl)};
+  const asker: Asker = {
+    ...who,
+    threadTs: null,
+    saidTs: null,
+    triggerId: '',
+    respond: responseUrl === null ? null : respondTo(responseUrl),
+  };
   if (desk.clock.now() - atMs < STILL_WAITING_MS) await answer(desk, asker, sentence(WORDS[asking]));
   await desk.store.settle(key, desk.clock.now());
 }

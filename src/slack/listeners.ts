@@ -1,74 +1,140 @@
 /** Bolt's payloads to our own words. What is asked is written down, then acknowledged; the work goes on behind it. */
-import type {App, BlockAction, SlashCommand} from '@slack/bolt';
+import type {App, BlockAction, SlashCommand, types} from '@slack/bolt';
 import {onClick} from './clicks.ts';
 import {runCommand} from './commands.ts';
 import type {Asker, Desk} from './desk.ts';
 import {channelOf, onSubmit} from './forms.ts';
 import {once} from './gate.ts';
-import {ackAfter, take} from './intake.ts';
+import type {Homes} from './home.ts';
+import {onHomeClick, onHomeForm} from './home-acts.ts';
+import {formAnswer, isHomeForm} from './home-forms.ts';
+import {type Asking, ackAfter, take} from './intake.ts';
+import {onMention, wordsToBot} from './mentioned.ts';
 import {respondTo} from './respond.ts';
 
+interface Asked {
+  readonly asking: Asking;
+  readonly key: string;
+  readonly responseUrl: string | null;
+  /** null: Bolt has acknowledged it already. */
+  readonly ack: (() => Promise<void>) | null;
+}
+
 /** One listener a kind, each for everything of it: nothing that Slack sends is left without an ack. */
-export function listen(app: App, desk: Desk): void {
+export function listen(app: App, desk: Desk, homes: Homes): void {
+  /** Whatever people do may change what stands on somebody's App Home. */
+  const begin = async (asker: Asker, asked: Asked, act: () => Promise<void>): Promise<void> => {
+    const taken = take(desk, asker, asked);
+    if (asked.ack !== null) await ackAfter(desk, taken, asked.ack);
+    desk.work.start(asked.asking, async () => {
+      await once(desk, asker, taken, act);
+      homes.changed(asker.user);
+    });
+  };
+
   app.command(/.*/, async ({ack, command}) => {
     const asker = askerOfCommand(command);
     const key = `command:${command.trigger_id}`;
-    const taken = take(desk, asker, {key, asking: 'command', responseUrl: command.response_url});
-    await ackAfter(desk, taken, ack);
-    desk.work.start('command', () => once(desk, asker, taken, () => runCommand(desk, asker, command.text)));
+    await begin(asker, {asking: 'command', key, responseUrl: command.response_url, ack: () => ack()}, () =>
+      runCommand(desk, asker, command.text),
+    );
   });
 
   app.action<BlockAction>(/.*/, async ({ack, action, body}) => {
+    const {view} = body;
+    const onHome = view !== undefined && (view.type === 'home' || isHomeForm(view.callback_id));
     // A tick inside of an open form is read at its submit.
-    if (body.container['type'] === 'view') return ack();
+    if (body.container['type'] === 'view' && !onHome) return ack();
     const responseUrl = body.response_url === '' ? null : (body.response_url ?? null);
+    const threadTs = body.container['thread_ts'];
     const asker: Asker = {
       user: body.user.id,
       team: body.user.team_id ?? body.team?.id ?? '',
-      channel: body.channel?.id ?? String(body.container['channel_id'] ?? ''),
+      channel: onHome ? '' : (body.channel?.id ?? String(body.container['channel_id'] ?? '')),
+      threadTs: typeof threadTs === 'string' ? threadTs : null,
+      saidTs: null,
       triggerId: body.trigger_id,
       respond: responseUrl === null ? null : respondTo(responseUrl),
     };
-    const ts = String(body.container['message_ts'] ?? '');
+    const ts = String(body.container['message_ts'] ?? view?.id ?? '');
     const value = 'value' in action ? action.value : undefined;
-    const messageTs = ts === '' || body.container['is_ephemeral'] === true ? null : ts;
+    const messageTs = onHome || ts === '' || body.container['is_ephemeral'] === true ? null : ts;
     const key = `click:${asker.channel}:${ts}:${action.action_id}:${asker.user}:${action.action_ts}`;
-    const taken = take(desk, asker, {key, asking: 'click', responseUrl});
-    await ackAfter(desk, taken, ack);
-    desk.work.start('click', () =>
-      once(desk, asker, taken, () => onClick(desk, asker, {actionId: action.action_id, value, messageTs})),
+    const click = {actionId: action.action_id, value, messageTs};
+    await begin(asker, {asking: 'click', key, responseUrl, ack: () => ack()}, () =>
+      onHome ? onHomeClick(desk, homes, asker, click) : onClick(desk, asker, click),
     );
   });
 
   app.view(/.*/, async ({ack, body, view}) => {
-    const submission = {callbackId: view.callback_id, metadata: view.private_metadata, state: view.state};
+    const form = {callbackId: view.callback_id, metadata: view.private_metadata, state: view.state};
+    const onHome = isHomeForm(form.callbackId);
+    const said = onHome ? formAnswer(desk, body.user.id, form) : null;
+    const shown = said?.shown ?? null;
+    const answered = (): Promise<void> => (shown === null ? ack() : ack(shown));
+    if (said?.next === 'nothing') return answered();
     const asker: Asker = {
       user: body.user.id,
       team: body.user.team_id ?? body.team?.id ?? '',
-      channel: channelOf(submission) ?? '',
+      channel: onHome ? '' : (channelOf(form) ?? ''),
+      threadTs: null,
+      saidTs: null,
       triggerId: 'trigger_id' in body ? String(body.trigger_id) : '',
       respond: null,
     };
     const key = `form:${view.id}:${view.hash}:${asker.user}`;
-    const taken = take(desk, asker, {key, asking: 'form', responseUrl: null});
-    await ackAfter(desk, taken, ack);
-    desk.work.start('form', () => once(desk, asker, taken, () => onSubmit(desk, asker, submission)));
+    await begin(asker, {asking: 'form', key, responseUrl: null, ack: answered}, () =>
+      onHome ? onHomeForm(desk, asker, {...form, viewId: view.id}) : onSubmit(desk, asker, form),
+    );
+  });
+
+  app.event('app_home_opened', async ({event, body}) => {
+    if (event.tab === 'home') homes.opened(event.user, body.team_id);
   });
 
   // Slash commands can't be typed inside of a thread; a mention can.
-  app.event('app_mention', async ({event, body}) => {
+  app.event('app_mention', async ({event, body, context}) => {
+    if (event.user === undefined || isNoWord(event)) return;
     const asker: Asker = {
-      user: event.user ?? '',
+      user: event.user,
       team: event.user_team ?? event.team ?? body.team_id,
       channel: event.channel,
+      threadTs: event.thread_ts ?? null,
+      saidTs: event.ts,
       triggerId: '',
       respond: null,
     };
-    if (asker.user === '') return;
-    const text = event.text.replaceAll(/<@[A-Z0-9]+(\|[^>]*)?>/g, ' ').trim();
-    const taken = take(desk, asker, {key: `event:${body.event_id}`, asking: 'mention', responseUrl: null});
-    desk.work.start('mention', () => once(desk, asker, taken, () => runCommand(desk, asker, text)));
+    const text = wordsToBot(event.text, context.botUserId ?? '');
+    const key = `event:${body.event_id}`;
+    await begin(asker, {asking: 'mention', key, responseUrl: null, ack: null}, () => onMention(desk, asker, text));
   });
+
+  // A person's own conversation with the bot.
+  app.event('message', async ({event, body, context}) => {
+    const said = event as types.GenericMessageEvent;
+    if (said.channel_type !== 'im' || said.user === undefined || isNoWord(said)) return;
+    const asker: Asker = {
+      user: said.user,
+      team: said.team ?? body.team_id,
+      channel: said.channel,
+      threadTs: said.thread_ts ?? null,
+      saidTs: null,
+      triggerId: '',
+      respond: null,
+    };
+    const text = wordsToBot(said.text ?? '', context.botUserId ?? '');
+    const key = `event:${body.event_id}`;
+    await begin(asker, {asking: 'mention', key, responseUrl: null, ack: null}, () => runCommand(desk, asker, text));
+  });
+}
+
+/** Not a person's fresh words: another bot's, an edit of what was answered already, or what Slack itself says. */
+function isNoWord(event: {
+  readonly bot_id?: string | undefined;
+  readonly subtype?: string | undefined;
+  readonly edited?: unknown;
+}): boolean {
+  return event.bot_id !== undefined || event.subtype !== undefined || event.edited !== undefined;
 }
 
 function askerOfCommand(command: SlashCommand): Asker {
@@ -76,6 +142,8 @@ function askerOfCommand(command: SlashCommand): Asker {
     user: command.user_id,
     team: command.team_id,
     channel: command.channel_id,
+    threadTs: null,
+    saidTs: null,
     triggerId: command.trigger_id,
     respond: respondTo(command.response_url),
   };

@@ -2,11 +2,12 @@
 import type {Failure} from '../domain/failure.ts';
 import {isSamePerson, personId} from '../domain/person.ts';
 import type {ReclaimRequest} from '../domain/request.ts';
+import type {Run} from '../domain/run.ts';
 import {requestOf} from '../domain/run-state.ts';
-import {busyMessage, cardComes, cardImpossible} from './blocks/about-run.ts';
+import {busyMessage, cardComes, cardImpossible, cardOpened} from './blocks/about-run.ts';
 import type {Message} from './blocks/message.ts';
 import {cardLink} from './card-link.ts';
-import {type Asker, answer, type Desk} from './desk.ts';
+import {type Asker, answer, cardChannel, type Desk, sayInThread} from './desk.ts';
 import {refusal} from './gate.ts';
 import {from} from './origin.ts';
 import type {Identified} from './people.ts';
@@ -15,7 +16,7 @@ import type {Identified} from './people.ts';
 const CARD_WAIT_MS = 20_000;
 
 export async function askForPlan(desk: Desk, asker: Asker, who: Identified, request: ReclaimRequest): Promise<void> {
-  const proposed = await from(asker.channel, () => desk.engine.propose(request));
+  const proposed = await from(cardChannel(desk, asker), () => desk.engine.propose(request));
   if (!proposed.ok) {
     const {failure} = proposed;
     const busy = await busyWith(desk, who, request, failure);
@@ -24,7 +25,7 @@ export async function askForPlan(desk: Desk, asker: Asker, who: Identified, requ
   }
   const {run} = proposed.value;
   const card = await desk.delivery.cardReady(run.id, CARD_WAIT_MS);
-  if (card !== null) return;
+  if (card !== null) return whereItIs(desk, asker, run, card.channel);
   const trouble = desk.delivery.troubleWith(run.id);
   if (trouble?.kind !== 'no-channel') return answer(desk, asker, cardComes(run));
   if (run.phase === 'awaiting-go') await desk.engine.cancel(run, request.requester, 'its card could not be posted');
@@ -44,4 +45,11 @@ async function busyWith(
   if (run === null) return null;
   const mine = isSamePerson(who.person, requestOf(run).requester, desk.policy.samePerson);
   return busyMessage(run, request.host, mine, await cardLink(desk, run.id));
+}
+
+/** Whoever asked elsewhere than where the card now stands is told where. */
+async function whereItIs(desk: Desk, asker: Asker, run: Run, channel: string): Promise<void> {
+  if (asker.saidTs === null && channel === asker.channel) return;
+  const said = cardOpened(run, channel, await cardLink(desk, run.id));
+  return asker.saidTs === null ? answer(desk, asker, said) : sayInThread(desk, asker, said);
 }

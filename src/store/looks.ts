@@ -1,7 +1,8 @@
 /** What earlier looks saw: process names that outlive their processes, and the least memory a GPU was ever seen to use. */
 import {sql} from 'kysely';
-import type {HostName} from '../domain/host.ts';
+import {type HostName, hostName} from '../domain/host.ts';
 import type {Snapshot} from '../domain/snapshot.ts';
+import type {KeptLook} from '../engine/ports.ts';
 import type {Reader} from './read-runs.ts';
 import {decodeSnapshot} from './run-codec.ts';
 import {StoreError} from './store-error.ts';
@@ -75,6 +76,22 @@ export async function looksAt(
     if (snapshot !== null) return snapshot;
     throw new StoreError({reason: 'store-unreadable', path, detail: `look at ${host} of ${at_ms}`});
   });
+}
+
+/** When each host was looked at last, and in which boot; a host without a kept look is absent. */
+export async function lastLooks({db}: Reader): Promise<readonly KeptLook[]> {
+  const rows = await db
+    .selectFrom('looks')
+    .select(({fn}) => ['host', 'boot_id', fn.max('at_ms').as('last_ms')])
+    .groupBy(['host', 'boot_id'])
+    .execute();
+  const newest = new Map<string, KeptLook>();
+  for (const row of rows) {
+    const atMs = Number(row.last_ms);
+    if (atMs > (newest.get(row.host)?.takenAtMs ?? Number.NEGATIVE_INFINITY))
+      newest.set(row.host, {host: hostName(row.host), bootId: row.boot_id, takenAtMs: atMs});
+  }
+  return [...newest.values()];
 }
 
 /** MiB by GPU UUID; a GPU that was never seen empty is absent. */

@@ -19,7 +19,7 @@ import {
 } from './cards.ts';
 import {decide} from './decide.ts';
 import {leaseOf, releaseLease, takeLease} from './leases.ts';
-import {baselines, keepLook, looksAt, noteBaseline} from './looks.ts';
+import {baselines, keepLook, lastLooks, looksAt, noteBaseline} from './looks.ts';
 import {markPosted, owedRuns, pendingOutbox} from './outbox.ts';
 import {countRunsBy, findRuns, laterLooks, loadRun, openRunOn, openRuns, recentRuns} from './read-runs.ts';
 import {makeScheduleStore} from './schedules.ts';
@@ -49,6 +49,7 @@ export function makeRunStore(db: Kysely<Schema>, path: string): RunStore {
     stopAsked: (id) => stopAsked(reader, id),
     keepLook: (snapshot) => keepLook(reader, snapshot),
     looksAt: (host, bootId, sinceMs) => looksAt(reader, host, bootId, sinceMs),
+    lastLooks: () => lastLooks(reader),
     baselines: (gpuUuids) => baselines(reader, gpuUuids),
     noteBaseline: (gpuUuid, usedMiB, atMs) => noteBaseline(reader, gpuUuid, usedMiB, atMs),
     claim: (key, atMs, body) => claim(reader, key, atMs, body),

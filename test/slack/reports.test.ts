@@ -125,7 +125,7 @@ describe('/gpu schedules', () => {
       /\*2 schedules\*[\s\S]*gpu-07 every 4h \(Europe\/Berlin, quiet\)[\s\S]*none made yet · by <@U0REQUESTER>/,
     );
     expect(list.text).toMatch(/gpu-07 when idle 20m .*\n.*waiting, looks again/);
-    expect(buttonsOf(list)).toEqual([ACTION.removeSchedule, ACTION.removeSchedule]);
+    expect(buttonsOf(list)).toEqual([ACTION.removeSchedule, ACTION.removeSchedule, ACTION.share]);
     await slack.click(slack.users.requester, added.ts, ACTION.removeSchedule);
     expect((await slack.nextEphemeral((one) => one.text.includes('is removed'))).text).toContain(id);
     const left = await ask(rig, '/gpu schedules');

@@ -35,7 +35,14 @@ export interface SlackGroup extends Named {
 }
 
 /** What a bot of this kind is granted by its manifest, unless told otherwise. */
-export const DEFAULT_SCOPES = ['commands', 'chat:write', 'app_mentions:read', 'users:read', 'usergroups:read'] as const;
+export const DEFAULT_SCOPES = [
+  'commands',
+  'chat:write',
+  'app_mentions:read',
+  'im:history',
+  'users:read',
+  'usergroups:read',
+] as const;
 
 /** What a bot of this kind subscribes to by its manifest, unless told otherwise. */
 export const DEFAULT_EVENTS = ['app_home_opened', 'app_mention', 'message.im'] as const;

@@ -39,11 +39,19 @@ export function cardComes(run: Run): Message {
   ]);
 }
 
+/** For whoever asked elsewhere. */
+export function cardOpened(run: Run, channel: string, link: string | null): Message {
+  return linked(
+    `A card for ${mrkdwn(run.host, 60)} is opened in <#${channel}>, run ${shortId(run.id)}. Nothing is signalled before a go on it.`,
+    link,
+  );
+}
+
 /** Nobody could ever press its buttons, and the host would be busy until the plan expires. */
 export function cardImpossible(run: Run, error: string): Message {
   return messageOf([
     section(
-      `The card of run ${shortId(run.id)} could not be posted here (${mrkdwn(error, 60)}), so the plan was withdrawn and nothing was sent. Invite the bot to this channel with /invite, then ask again.`,
+      `The card of run ${shortId(run.id)} could not be posted (${mrkdwn(error, 60)}), so the plan was withdrawn and nothing was sent. Invite the bot to its channel with /invite, then ask again.`,
     ),
   ]);
 }

@@ -104,7 +104,7 @@ export function holdsMessage(all: readonly KeptCampaign[], nowMs: number, comman
 }
 
 /** Times as Slack shows them, and whose it is as a mention: put in after the rest is made safe. */
-function holdLine(kept: KeptCampaign, nowMs: number): string {
+export function holdLine(kept: KeptCampaign, nowMs: number): string {
   const times: string[] = [];
   const line = campaignLine(kept, nowMs, (atMs) => `@time${times.push(dated(atMs)) - 1}@`);
   const people = [kept.campaign.by, ...(kept.ended === null ? [] : [kept.ended.by])];

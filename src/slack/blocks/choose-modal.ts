@@ -20,6 +20,8 @@ export interface ViewState {
 
 export interface InputState {
   readonly selected_options?: readonly {readonly value?: string | undefined}[] | undefined;
+  readonly selected_option?: {readonly value?: string | undefined} | null | undefined;
+  readonly selected_conversation?: string | null | undefined;
   readonly value?: string | null | undefined;
 }
 

@@ -9,7 +9,8 @@ export function fitted(message: Message): Message {
   return {text: cutMrkdwn(message.text === '' ? ' ' : message.text, LIMITS.message.text), blocks};
 }
 
-function cutBlock(block: KnownBlock): KnownBlock {
+/** One block within its own limits. */
+export function cutBlock(block: KnownBlock): KnownBlock {
   switch (block.type) {
     case 'section':
       return {

@@ -112,12 +112,12 @@ export function schedulesMessage(all: readonly ShownSchedule[], command: string)
   const shown = all.slice(0, 20);
   return messageOf([
     section(`*${all.length} ${all.length === 1 ? 'schedule' : 'schedules'}*`),
-    ...shown.flatMap((one) => [section(listLines(one)), ...removeButton(one.schedule)]),
+    ...shown.flatMap((one) => [section(scheduleLines(one)), ...removeButton(one.schedule)]),
     ...(all.length > shown.length ? [section(`… ${all.length - shown.length} more; the terminal lists all`)] : []),
   ]);
 }
 
-function listLines(one: ShownSchedule): string {
+export function scheduleLines(one: ShownSchedule): string {
   const {schedule, nextMs, nextTimes, last, watch} = one;
   const where = schedule.channel === null ? '' : `, <#${schedule.channel}>`;
   const next =
