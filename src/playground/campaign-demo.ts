@@ -1,7 +1,16 @@
-/** A profiling campaign on a lab host through the terminal, headless: `npm run demo -- --script campaign`. */
+/**
+ * A profiling campaign on a lab host, headless: `npm run demo -- --script campaign` through the terminal, with `--page` by
+ * somebody at the page in a browser.
+ */
+
+import type {Lab} from './lab/lab.ts';
+import {bystander} from './lab/species.ts';
+import {launchBrowser} from './page/browser.ts';
+import {type SlackDemoOptions, stageWith} from './slack-demo.ts';
 import {HOST, raiseLab, say, verdict} from './stage.ts';
 import {type Answer, LAB_POLICY, makeBot} from './story/bot.ts';
 import {CAMPAIGN_KEPT, playCampaign} from './story/campaign.ts';
+import {playCampaignOnPage} from './story/campaign-page.ts';
 import type {DemoOptions} from './terminal-demo.ts';
 
 export async function playCampaignScript(options: DemoOptions): Promise<number> {
@@ -17,6 +26,24 @@ export async function playCampaignScript(options: DemoOptions): Promise<number> 
   } finally {
     await stop();
   }
+}
+
+export async function playCampaignPage(options: SlackDemoOptions): Promise<number> {
+  const players = async (lab: Lab) => {
+    const neighbour = await lab.spawn(bystander([{gpu: 7, MiB: 21_630}]));
+    return {cast: neighbour, shown: [{process: neighbour, user: 'bo'}]};
+  };
+  return stageWith(players, options, {}, async ({lab, cast, slack, show: onPane}) => {
+    const browser = await launchBrowser();
+    try {
+      const page = await browser.newPage({viewport: {width: 1440, height: 900}});
+      await page.goto(slack.url);
+      const broken = await playCampaignOnPage({lab, slack, page, host: HOST, neighbour: cast, say, show: onPane});
+      return verdict(broken, CAMPAIGN_KEPT);
+    } finally {
+      await browser.close();
+    }
+  });
 }
 
 function show(command: string, answer: Answer): void {

@@ -1,10 +1,10 @@
 /**
  * The product without a Slack workspace and without a GPU: lab hosts with real processes behind a real SSH server, a local
  * Slack, and the production bot. Bare, it opens a page; `--script` plays the story and judges it; `--break NAME` plays one
- * attack; `--script campaign` a profiling campaign and what it leaves behind; `--terminal` goes through the terminal instead of Slack; `--zoo` brings the host `lab-zoo` to the page as well.
+ * attack; `--script campaign` a profiling campaign and what it leaves behind, with `--page` by a browser on the page; `--terminal` goes through the terminal instead of Slack; `--zoo` brings the host `lab-zoo` to the page as well.
  */
 import {parseArgs} from 'node:util';
-import {playCampaignScript} from './campaign-demo.ts';
+import {playCampaignPage, playCampaignScript} from './campaign-demo.ts';
 import {playPage, playSlackBreak, playSlackScript} from './slack-demo.ts';
 import {BREAKS} from './story/breaks.ts';
 import {SLACK_BREAKS} from './story/slack-breaks.ts';
@@ -21,6 +21,7 @@ async function main(): Promise<number> {
       break: {type: 'string'},
       kind: {type: 'string'},
       zoo: {type: 'boolean'},
+      page: {type: 'boolean'},
       port: {type: 'string', default: '0'},
     },
     allowPositionals: true,
@@ -38,7 +39,8 @@ async function main(): Promise<number> {
   if (stray !== undefined || (script !== undefined && (script !== 'campaign' || values.script !== true)))
     return wrong(`"${stray ?? script}" is no script; there is --script alone, and --script campaign`);
   const options = {seed, kind, port, zoo: values.zoo === true};
-  if (script === 'campaign') return playCampaignScript(options);
+  if (values.page === true && script !== 'campaign') return wrong('--page goes with --script campaign');
+  if (script === 'campaign') return values.page === true ? playCampaignPage(options) : playCampaignScript(options);
   const name = values.break;
   if (name === undefined) {
     if (values.terminal === true) return values.script === true ? playTerminalScript(options) : playTogether(options);
