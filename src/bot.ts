@@ -125,6 +125,7 @@ async function work(config: Config, slack: SlackSettings, store: RunStore, logge
   }).catch(ending.bug);
   const sampling = keepCampaigns({
     engine,
+    teller: bot.campaigns,
     clock,
     log: logger,
     everyMs: CAMPAIGNS_EVERY_MS,
@@ -146,9 +147,8 @@ async function work(config: Config, slack: SlackSettings, store: RunStore, logge
   health?.close();
   await remote.close();
   await looking;
-  await sampling;
   // A message that Slack is slow to take stays owed: the next start tells it.
-  await Promise.race([reporting, clock.wait(REPORTS_END_MS)]);
+  await Promise.race([Promise.all([reporting, sampling]), clock.wait(REPORTS_END_MS)]);
   ending.release();
   return code;
 }

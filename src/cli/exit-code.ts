@@ -92,6 +92,8 @@ export function exitForFailure(failure: Failure): ExitCode {
     case 'gpus-held':
     case 'held-already':
     case 'not-the-holder':
+    case 'idle-answered':
+    case 'hold-over':
     case 'campaign-running':
     case 'campaign-ended':
       return EXIT.refused;

@@ -25,6 +25,8 @@ export function policyOf(written: WrittenPolicy): Policy {
     stalledMs: written.stalled ?? 10 * SECOND,
     lookAgainMs: written.lookAgain ?? [MINUTE, 10 * MINUTE],
     watchEveryMs: written.watchEvery ?? MINUTE,
+    campaignIdleMs: written.campaignIdle ?? 45 * MINUTE,
+    campaignKeepMs: written.campaignKeep ?? 120 * MINUTE,
     lateAfterMs: written.lateAfter ?? 10 * SECOND,
     baselineMiB: written.baselineMiB ?? 300,
     toleranceMiB: written.toleranceMiB ?? 64,

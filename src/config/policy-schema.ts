@@ -105,6 +105,8 @@ export const policyFileSchema = strict({
     .max(10, 'is too long: at most 10 looks')
     .optional(),
   watchEvery: duration('1s', '1h', '60s').optional(),
+  campaignIdle: duration('1m', '24h', '45m').optional(),
+  campaignKeep: duration('1m', '24h', '2h').optional(),
   lateAfter: duration('1s', '2m', '10s').optional(),
   stopOwner: strict({
     unit: flag.optional(),

@@ -65,6 +65,9 @@ export interface CampaignNote {
   readonly by: string;
 }
 
+/** Who ended it, where nobody did: its time has passed, or what it held is gone. */
+export const BY_ITSELF = 'itself';
+
 /** `holding` · `over`: its time has passed, and nobody has ended it · `ended`. */
 export type CampaignState = 'holding' | 'over' | 'ended';
 

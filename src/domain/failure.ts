@@ -180,6 +180,16 @@ export type HoldFailure =
   /** A look there that nobody asked for by the host's name: it would sit in the measurement. */
   | {readonly reason: 'host-measured'; readonly host: HostName; readonly hold: HoldInTheWay}
   | {readonly reason: 'not-the-holder'; readonly hold: HoldInTheWay}
+  /** The question whether an idle campaign is over: somebody was first. */
+  | {
+      readonly reason: 'idle-answered';
+      readonly hold: HoldInTheWay;
+      readonly answer: 'end' | 'keep';
+      readonly by: string;
+      readonly atMs: number;
+    }
+  /** Its time has passed: there is nothing to keep. */
+  | {readonly reason: 'hold-over'; readonly hold: HoldInTheWay}
   /** A report of a campaign that still runs, or the end of one that is ended. */
   | {readonly reason: 'campaign-running'; readonly hold: HoldInTheWay}
   | {readonly reason: 'campaign-ended'; readonly hold: HoldInTheWay; readonly by: string; readonly atMs: number};

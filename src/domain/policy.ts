@@ -44,6 +44,9 @@ export interface Policy {
   readonly lookAgainMs: readonly number[];
   /** How often a schedule that waits for a process or for idle GPUs looks. */
   readonly watchEveryMs: number;
+  /** A sampled campaign whose GPUs stood idle for so long is asked about; "keep" puts the question off for the other. */
+  readonly campaignIdleMs: number;
+  readonly campaignKeepMs: number;
   /** How late after planning a signalling command may still act on the host. */
   readonly lateAfterMs: number;
   readonly baselineMiB: number;

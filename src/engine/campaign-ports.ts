@@ -1,5 +1,6 @@
 /** What campaigns need of the store and give to the doors, in the engine's own words; part of `ports.ts` by room. */
 import type {Campaign, CampaignId, CampaignNote, KeptCampaign} from '../domain/campaign.ts';
+import type {IdleAnswer, Notice, NoticeKind} from '../domain/campaign-notices.ts';
 import type {CampaignReport} from '../domain/campaign-report.ts';
 import type {AskedHold} from '../domain/campaign-words.ts';
 import type {Result} from '../domain/failure.ts';
@@ -46,6 +47,39 @@ export interface DueSample {
   readonly dueAtMs: number;
 }
 
+/** Something that people are owed of a campaign. */
+export interface OwedNotice extends Notice {
+  readonly kept: KeptCampaign;
+  /** It was owed while nobody was there to tell it. */
+  readonly late: boolean;
+}
+
+export interface OwedNotices {
+  readonly notices: readonly OwedNotice[];
+  /** Campaigns that somebody has said to end, and whose program died before it did. */
+  readonly unfinished: readonly CampaignId[];
+  /** When the next may be owed by its time alone, epoch ms. */
+  readonly nextMs: number | null;
+}
+
+/** `told`: under this card · `later`: it stays owed · `nowhere`: no channel takes it. */
+export type CampaignTelling =
+  | {readonly kind: 'told'; readonly card: {readonly channel: string; readonly ts: string}}
+  | {readonly kind: 'later'}
+  | {readonly kind: 'nowhere'; readonly why: string};
+
+export interface CampaignTeller {
+  tell(notice: OwedNotice): Promise<CampaignTelling>;
+}
+
+export interface AnsweredIdle {
+  readonly answer: IdleAnswer;
+  readonly kept: KeptCampaign;
+  readonly atMs: number;
+  /** Of "keep": when it is asked again, should its GPUs still be idle. */
+  readonly untilMs: number | null;
+}
+
 export interface EndedCampaign {
   readonly kept: KeptCampaign;
   /** Without hosts for a `keep`: it was never looked at. */
@@ -68,5 +102,17 @@ export interface CampaignVerbs {
   comingSamples(): Promise<Result<readonly DueSample[]>>;
   /** Makes the one that is due, and keeps it; a host that does not answer is a gap, and no failure. */
   takeSample(id: CampaignId, host: HostName): Promise<Result<null>>;
+  /** What is owed by now; `startedAtMs`: since when this program is there to tell it. */
+  noticesOwed(startedAtMs: number): Promise<Result<OwedNotices>>;
+  noticeTold(notice: OwedNotice, telling: CampaignTelling): Promise<Result<null>>;
+  /** "End it" or "keep it" of who holds it, or an approver. The first answer wins; who says "end it" then calls `stopHold`. */
+  answerIdle(
+    asked: {readonly id: CampaignId; readonly question: string; readonly answer: IdleAnswer},
+    person: Person,
+  ): Promise<Result<AnsweredIdle>>;
+  /** Ends what somebody has said to end. */
+  finishEnd(id: CampaignId): Promise<Result<null>>;
+  /** That something of it was told, so that it is owed no more. */
+  noteHold(id: CampaignId, what: NoticeKind): Promise<Result<null>>;
   keepHoldCard(id: CampaignId, card: {readonly channel: string; readonly ts: string}): Promise<Result<null>>;
 }

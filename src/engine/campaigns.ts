@@ -80,19 +80,29 @@ export async function startHold(deps: EngineDeps, asked: NewHold): Promise<Resul
 }
 
 export async function stopHold(deps: EngineDeps, given: string, person: Person): Promise<Result<EndedCampaign>> {
-  const nowMs = deps.clock.now();
-  const found = find(await deps.store.campaigns.all(nowMs), given, false);
+  const found = find(await deps.store.campaigns.all(deps.clock.now()), given, false);
   if (!found.ok) return found;
   const {campaign, ended} = found.value;
   if (ended !== null) return fail({reason: 'campaign-ended', hold: asHold(campaign), by: ended.by, atMs: ended.atMs});
   if (!mayEndHold(person, campaign, deps.policy)) return fail({reason: 'not-the-holder', hold: asHold(campaign)});
+  return endHold(deps, found.value, personId(person));
+}
+
+/** Ends it, whoever may have said so: looks at its hosts first, and reports. Once: to the second it is ended already. */
+export async function endHold(deps: EngineDeps, kept: KeptCampaign, by: string): Promise<Result<EndedCampaign>> {
+  const {campaign} = kept;
   const looks = campaign.kind === 'keep' ? [] : await lookAgain(deps, campaign);
   const after = looks.flatMap(({facts}) => (facts.ok ? [facts.value] : []));
-  const end = {by: personId(person), atMs: deps.clock.now(), after};
-  if (!(await deps.store.campaigns.end(campaign.id, end))) return stopHold(deps, campaign.id, person);
-  deps.log.info({campaign: campaign.id, by: end.by}, 'GPUs are held no more');
-  const kept = {...(await fresh(deps, found.value)), ended: end};
-  return ok({kept, report: compared(deps, kept, looks)});
+  const end = {by, atMs: deps.clock.now(), after};
+  const isFirst = await deps.store.campaigns.end(campaign.id, end);
+  const now = await fresh(deps, kept);
+  if (!isFirst) {
+    const first = now.ended ?? end;
+    return fail({reason: 'campaign-ended', hold: asHold(campaign), by: first.by, atMs: first.atMs});
+  }
+  deps.log.info({campaign: campaign.id, by}, 'GPUs are held no more');
+  const done = {...now, ended: end};
+  return ok({kept: done, report: compared(deps, done, looks)});
 }
 
 export async function campaignReport(deps: EngineDeps, given: string): Promise<Result<EndedCampaign>> {

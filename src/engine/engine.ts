@@ -1,6 +1,7 @@
 /** The engine's verbs over one set of dependencies, with a broken store turned into the failure that it is. */
 import type {Failure, Result} from '../domain/failure.ts';
 import {fail, ok} from '../domain/failure.ts';
+import {answerIdle, finishEnd, noticesOwed, noticeTold} from './campaign-notices.ts';
 import {campaignReport, startHold, stopHold} from './campaigns.ts';
 import {choose} from './choose.ts';
 import {approve, cancel, deny, expire, pause, resume} from './decide.ts';
@@ -70,6 +71,15 @@ export function makeEngine(given: GivenDeps): Engine {
         return ok(comingSamples(await deps.store.campaigns.all(nowMs), nowMs));
       }),
     takeSample: (id, host) => guard(() => takeSample(deps, id, host)),
+    noticesOwed: (startedAtMs) => guard(() => noticesOwed(deps, startedAtMs)),
+    noticeTold: (notice, telling) => guard(() => noticeTold(deps, notice, telling)),
+    answerIdle: (asked, person) => guard(() => answerIdle(deps, asked, person)),
+    finishEnd: (id) => guard(() => finishEnd(deps, id)),
+    noteHold: (id, what) =>
+      guard(async () => {
+        await deps.store.campaigns.note(id, {what, atMs: deps.clock.now(), by: ''});
+        return ok(null);
+      }),
     keepHoldCard: (id, card) =>
       guard(async () => {
         await deps.store.campaigns.keepCard(id, card);

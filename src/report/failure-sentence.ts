@@ -53,6 +53,8 @@ export function failureSentence(failure: Failure): string {
     case 'held-already':
     case 'host-measured':
     case 'not-the-holder':
+    case 'idle-answered':
+    case 'hold-over':
     case 'campaign-running':
     case 'campaign-ended':
       return holdSentence(failure);

@@ -14,6 +14,10 @@ export function holdSentence(failure: HoldFailure): string {
       return `${failure.host} was not looked at: ${holdWords(failure.hold)}, and a look would sit in that measurement. "gpu-reclaim diagnose ${failure.host}" looks all the same.`;
     case 'not-the-holder':
       return `${holdWords(failure.hold)}; they, or an approver, may end it.`;
+    case 'idle-answered':
+      return `${safeLine(failure.by, 60)} was first, at ${dateTime(failure.atMs)}: ${failure.answer === 'end' ? 'it is ended' : 'it is kept on'}.`;
+    case 'hold-over':
+      return `${failure.hold.kind} ${failure.hold.id}: its time has passed, so it holds nothing any more; "gpu-reclaim profile stop ${failure.hold.id}" ends it.`;
     case 'campaign-running':
       return `${holdWords(failure.hold)}, and is not looked at before "gpu-reclaim profile stop ${failure.hold.id}".`;
     case 'campaign-ended':

@@ -29,6 +29,8 @@ export function makeReportTimes({engine, teller, clock, log, everyMs, over}: Rep
   const working = new Map<ScheduleId, Promise<void>>();
   let wake = new AbortController();
   const nudge = (): void => wake.abort();
+  /** Told, and not yet written down, as with a full store: it must not be told again with each try. */
+  const unwritten = new Map<string, Telling>();
 
   const begin = (id: ScheduleId, act: () => Promise<boolean>): void => {
     if (working.has(id)) return;
@@ -49,8 +51,13 @@ export function makeReportTimes({engine, teller, clock, log, everyMs, over}: Rep
     if (made.value === null) return true;
     // Told at the next start: a message that is cut off in the middle would be told twice.
     if (over.aborted) return false;
-    const telling = await teller.tell(made.value);
-    return telling.kind === 'later' ? false : end(report, telling);
+    const key = `${report.scheduleId} ${report.dueAtMs}`;
+    const telling = unwritten.get(key) ?? (await teller.tell(made.value));
+    if (telling.kind === 'later') return false;
+    unwritten.set(key, telling);
+    const ended = await end(report, telling);
+    if (ended) unwritten.delete(key);
+    return ended;
   };
 
   const end = async (report: Report, telling: Telling): Promise<boolean> => {

@@ -3,11 +3,13 @@ import {App, SocketModeReceiver} from '@slack/bolt';
 import type {Host, HostName} from '../domain/host.ts';
 import type {Policy} from '../domain/policy.ts';
 import type {Run, RunId} from '../domain/run.ts';
+import type {CampaignTeller} from '../engine/campaign-ports.ts';
 import type {Announcer, Clock, Engine, Log, RunStore} from '../engine/ports.ts';
 import type {ReportTeller} from '../engine/report-ports.ts';
 import type {Secret} from '../secret.ts';
 import {troubleOf} from './api-errors.ts';
 import {boltLogger} from './bolt-logger.ts';
+import {makeCampaignTeller} from './campaign-notices.ts';
 import {API_TIMEOUT_MS, ASK_RETRIES, makeClients} from './clients.ts';
 import {type Delivery, makeDelivery} from './delivery.ts';
 import type {Desk} from './desk.ts';
@@ -54,6 +56,8 @@ export interface SlackDeps {
 export interface SlackBot {
   /** For the engine that is then handed to `start`. */
   readonly announcer: Announcer;
+  /** Tells what people are owed of campaigns. */
+  readonly campaigns: CampaignTeller;
   /** Tells reports that are finished. */
   readonly reports: ReportTeller;
   /** Resolves when connected; Slack being down is waited out. */
@@ -182,6 +186,16 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
         homes?.changed();
       },
     },
+    campaigns: makeCampaignTeller({
+      poster,
+      clock,
+      log,
+      command: options.command,
+      channel: options.channels[0],
+      team: () => team,
+      times: {askMs: policy.campaignIdleMs, keepMs: policy.campaignKeepMs},
+      samePerson: policy.samePerson,
+    }),
     reports: makeReportTeller({
       poster,
       log,

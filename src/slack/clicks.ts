@@ -16,6 +16,7 @@ import {writeMetadata} from './form-metadata.ts';
 import {openForm} from './forms.ts';
 import {refusal, refuseHere} from './gate.ts';
 import {go} from './go.ts';
+import {answerIdle} from './idle-asked.ts';
 import {ACTION, readButtonValue, readProposeValue, readScheduleValue, readShareValue} from './ids.ts';
 import type {Identified} from './people.ts';
 import {askForPlan} from './reclaim.ts';
@@ -36,6 +37,8 @@ export async function onClick(desk: Desk, asker: Asker, click: Click): Promise<v
   const refused = refuseHere(desk, asker, isAlone(asker) && GOOD_ALONE.includes(click.actionId));
   if (refused !== null) return answer(desk, asker, refused);
   if (click.actionId === ACTION.share) return shareAnswer(desk, asker, readShareValue(click.value));
+  if (click.actionId === ACTION.idleEnd) return answerIdle(desk, asker, click, 'end');
+  if (click.actionId === ACTION.idleKeep) return answerIdle(desk, asker, click, 'keep');
   if (click.actionId === ACTION.propose) return propose(desk, asker, readProposeValue(click.value));
   if (click.actionId === ACTION.removeSchedule)
     return removeByButton(desk, asker, readScheduleValue(click.value) ?? '');

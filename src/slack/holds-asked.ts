@@ -28,11 +28,11 @@ export async function profileAsked(
       return start(desk, asker, who, 'profile', rest);
     case 'stop': {
       const stopped = await desk.engine.stopHold(given, who.person);
-      return stopped.ok ? tell(desk, asker, stopped.value) : stopped;
+      return stopped.ok ? tellEnded(desk, asker, stopped.value) : stopped;
     }
     case 'report': {
       const looked = await desk.engine.campaignReport(given);
-      return looked.ok ? tell(desk, asker, looked.value) : looked;
+      return looked.ok ? tellEnded(desk, asker, looked.value) : looked;
     }
     case 'list': {
       const all = await desk.engine.holds();
@@ -75,7 +75,7 @@ async function start(
 }
 
 /** In the thread of its start card; of a new card here, where there is none. */
-async function tell(desk: Desk, asker: Asker, done: EndedCampaign): Promise<Result<Message>> {
+export async function tellEnded(desk: Desk, asker: Asker, done: EndedCampaign): Promise<Result<Message>> {
   const {kept} = done;
   const {id} = kept.campaign;
   const card = holdCard(kept, desk.clock.now(), desk.command);
@@ -90,6 +90,7 @@ async function tell(desk: Desk, asker: Asker, done: EndedCampaign): Promise<Resu
     }
     for (const reply of campaignReplies(done, desk.command))
       await poster.reply({team: desk.team(), ...at}, reply, false);
+    await desk.engine.noteHold(id, 'ended');
     return ok(
       sentence(`${id} is ended${done.report.hosts.length === 0 ? '.' : '; its report is in the thread of its card.'}`),
     );

@@ -23,6 +23,9 @@ export const ACTION = {
   homeHelp: 'home_help',
   /** Value: a schedule's id. */
   removeSchedule: 'remove_schedule',
+  /** Value: a campaign's id and the question that was asked of it. */
+  idleEnd: 'idle_end',
+  idleKeep: 'idle_keep',
 } as const;
 
 export type ActionId = (typeof ACTION)[keyof typeof ACTION];
@@ -94,4 +97,15 @@ export function shareValue(id: string): string {
 /** null for anything that no button of ours ever carried. */
 export function readShareValue(text: string | undefined): string | null {
   return /^share:([0-9a-f]{16})$/.exec(text ?? '')?.[1] ?? null;
+}
+
+/** Both answers to "is it over?" carry the campaign and the question. */
+export function idleValue(campaign: string, question: string): string {
+  return `idle:${campaign}:${question}`;
+}
+
+/** null for any other value. */
+export function readIdleValue(text: string | undefined): {readonly campaign: string; readonly question: string} | null {
+  const [, campaign, question] = /^idle:(c[0-9a-f]{1,12}):(\d{1,16}(?:-\d{1,16})?)$/.exec(text ?? '') ?? [];
+  return campaign === undefined || question === undefined ? null : {campaign, question};
 }

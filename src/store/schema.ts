@@ -238,4 +238,9 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     `create index claims_open on claims (at_ms) where body is not null and done_at_ms is null`,
     `create table places (run_id text primary key, channel text not null)`,
   ],
+  // Campaigns that were ended before there were notices of an end: whoever ended them was told.
+  [
+    `insert into campaign_notes (campaign_id, what, at_ms, by_whom)
+      select id, 'ended', ended_at_ms, '' from campaigns where ended_at_ms is not null`,
+  ],
 ];

@@ -257,6 +257,8 @@ export function aPolicy(change: Partial<Policy> = {}): Policy {
     stalledMs: 10_000,
     lookAgainMs: [60_000, 600_000],
     watchEveryMs: 60_000,
+    campaignIdleMs: 45 * 60_000,
+    campaignKeepMs: 120 * 60_000,
     lateAfterMs: 10_000,
     baselineMiB: 300,
     toleranceMiB: 64,

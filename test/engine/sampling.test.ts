@@ -1,6 +1,7 @@
 /** Samples over a real store: made once a slot, through restarts, failures, runs and ends; what is missing is told. */
 import {describe, expect, it} from 'vitest';
 import type {Campaign} from '../../src/domain/campaign.ts';
+import type {Person} from '../../src/domain/person.ts';
 import {ANNA, aRequest, HOST} from '../doubles/build.ts';
 import {bench} from '../doubles/campaign-bench.ts';
 import {OWNER} from '../store/sample.ts';
@@ -127,6 +128,65 @@ describe('a campaign that samples', () => {
     await minutes(3);
     expect(said.samples ?? 0).toBe(0);
     expect((await report()).samples).toBeNull();
+  });
+});
+
+describe('the question at idle GPUs', () => {
+  async function asked() {
+    const on = await sampled();
+    await on.minutes(46);
+    const owed = await on.engine.noticesOwed(on.clock.at);
+    // It has no card yet, and nothing to be asked under.
+    expect(owed).toMatchObject({value: {notices: [{kind: 'card'}]}});
+    await on.engine.keepHoldCard(on.campaign.id, {channel: 'C1', ts: '1.2'});
+    const now = await on.engine.noticesOwed(on.clock.at - 5 * MINUTE);
+    const [notice] = now.ok ? now.value.notices : [];
+    if (notice?.question == null) throw new Error('nothing is asked');
+    const {question} = notice;
+    const answer = (what: 'end' | 'keep', person: Person = ANNA) =>
+      on.engine.answerIdle({id: on.campaign.id, question: question.id, answer: what}, person);
+    return {...on, notice, answer};
+  }
+
+  it('is asked once, and late only where nobody was there', async () => {
+    const {engine, clock, notice} = await asked();
+    expect(notice).toMatchObject({kind: 'idle', late: false});
+    expect(await engine.noticesOwed(clock.at + 1)).toMatchObject({value: {notices: [{late: true}]}});
+    await engine.noticeTold(notice, {kind: 'later'});
+    expect(await engine.noticesOwed(clock.at)).toMatchObject({value: {notices: [{what: notice.what}]}});
+    await engine.noticeTold(notice, {kind: 'told', card: {channel: 'C1', ts: '1.2'}});
+    expect(await engine.noticesOwed(clock.at)).toMatchObject({value: {notices: []}});
+  });
+
+  it('is answered by one of many at once', async () => {
+    const {answer, store, clock} = await asked();
+    const answers = await Promise.all([answer('keep'), answer('end'), answer('end'), answer('keep')]);
+    expect(answers.filter(({ok}) => ok)).toHaveLength(1);
+    for (const one of answers)
+      if (!one.ok) expect(one.failure).toMatchObject({reason: 'idle-answered', by: 'os:anna', atMs: clock.at});
+    const [kept] = await store.campaigns.all(clock.at);
+    expect(kept).toMatchObject({ended: null});
+  });
+
+  it('is its holder’s and an approver’s to answer, while it holds', async () => {
+    const {answer, engine, campaign} = await asked();
+    const stranger: Person = {kind: 'os-user', name: 'dora', uid: 1009};
+    expect(await answer('end', stranger)).toMatchObject({failure: {reason: 'not-the-holder'}});
+    await engine.stopHold(campaign.id, ANNA);
+    expect(await answer('keep')).toMatchObject({failure: {reason: 'campaign-ended'}});
+  });
+
+  it('ends it as was said where the program died after the answer; once', async () => {
+    const {answer, restarted, clock, campaign, store} = await asked();
+    expect(await answer('end')).toMatchObject({ok: true, value: {answer: 'end', untilMs: null}});
+    const next = restarted();
+    expect(await next.noticesOwed(clock.at)).toMatchObject({value: {unfinished: []}});
+    clock.at += 2 * MINUTE;
+    expect(await next.noticesOwed(clock.at)).toMatchObject({value: {unfinished: [campaign.id]}});
+    await Promise.all([next.finishEnd(campaign.id), restarted().finishEnd(campaign.id)]);
+    const [kept] = await store.campaigns.all(clock.at);
+    expect(kept).toMatchObject({ended: {by: 'os:anna', atMs: clock.at}});
+    expect(await next.noticesOwed(clock.at)).toMatchObject({value: {unfinished: [], notices: [{kind: 'ended'}]}});
   });
 });
 

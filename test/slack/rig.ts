@@ -11,6 +11,7 @@ import {makeEngine} from '../../src/engine/engine.ts';
 import type {Clock, Engine, RemoteHosts, RunStore} from '../../src/engine/ports.ts';
 import {makeTurns} from '../../src/engine/turns.ts';
 import {type LocalSlack, type LocalSlackOptions, startLocalSlack} from '../../src/playground/slack/local-slack.ts';
+import {keepCampaigns} from '../../src/schedule/campaign-times.ts';
 import {nextTimes} from '../../src/schedule/next-times.ts';
 import {makeReportTimes} from '../../src/schedule/report-times.ts';
 import {Secret} from '../../src/secret.ts';
@@ -145,6 +146,14 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       over: over.signal,
     });
     const reporting = reports.keep();
+    const campaigns = keepCampaigns({
+      engine,
+      teller: bot.campaigns,
+      clock,
+      log: {info: note, warn: note, error: note},
+      everyMs: 150,
+      over: over.signal,
+    });
     const pulse = (async () => {
       while (!over.signal.aborted) {
         await bot.flush();
@@ -159,6 +168,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
         await bot.stop(drainMs);
         await pulse;
         await reporting;
+        await campaigns;
       },
     };
   };

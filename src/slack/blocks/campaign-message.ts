@@ -1,5 +1,5 @@
 /** A campaign's start card, the report in its thread, and the list of holds. Pure. */
-import type {KeptCampaign} from '../../domain/campaign.ts';
+import {BY_ITSELF, type CampaignState, campaignState, type KeptCampaign} from '../../domain/campaign.ts';
 import type {SeenCampaignHost} from '../../domain/campaign-report.ts';
 import type {EndedCampaign} from '../../engine/campaign-ports.ts';
 import {
@@ -28,19 +28,32 @@ export function holdCard(kept: KeptCampaign, nowMs: number, command: string): Me
   const {campaign, ended} = kept;
   const stop = `\`${code(command, 30)} profile stop ${campaign.id}\``;
   const measured = campaign.kind === 'profile';
-  const state =
-    ended !== null
-      ? `Ended ${dated(ended.atMs)} by ${mentionOfId(ended.by)}${measured ? '; the report is in the thread' : ''}.`
-      : [
-          `Others have these GPUs back only with \`override="why"\`.`,
-          ...(measured ? [measuredWords(campaign.sampleMs)] : []),
-          `${stop} ends it${measured ? ' and makes the report here' : ''}.`,
-        ].join('\n');
+  const state = campaignState(kept, nowMs);
+  const words: Readonly<Record<CampaignState, readonly string[]>> = {
+    holding: [
+      'Others have these GPUs back only with `override="why"`.',
+      ...(measured ? [measuredWords(campaign.sampleMs)] : []),
+      `${stop} ends it${measured ? ' and makes the report here' : ''}.`,
+    ],
+    over: ['Its time has passed: it holds nothing any more.', ...(measured ? [`${stop} makes the report here.`] : [])],
+    ended: [`Ended ${dated(ended?.atMs ?? nowMs)} ${endedBy(kept)}${measured ? reportWords(kept, command) : ''}.`],
+  };
   return messageOf([
-    section(`*${ended === null ? '⏱' : '🏁'} ${holdLine(kept, nowMs)}*`),
-    section(state),
+    section(`*${state === 'holding' ? '⏱' : '🏁'} ${holdLine(kept, nowMs)}*`),
+    section(words[state].join('\n')),
     foot(measured),
   ]);
+}
+
+function endedBy({ended}: KeptCampaign): string {
+  return ended === null || ended.by === BY_ITSELF ? 'by itself' : `by ${mentionOfId(ended.by)}`;
+}
+
+/** Who ended it elsewhere had the report there. */
+function reportWords({campaign, ended}: KeptCampaign, command: string): string {
+  return ended?.by.startsWith('slack:') === true
+    ? '; the report is in the thread'
+    : `; \`${code(command, 30)} profile report ${campaign.id}\` makes the report here`;
 }
 
 function foot(measured: boolean): KnownBlock {
