@@ -16,6 +16,7 @@ export function policyOf(written: WrittenPolicy): Policy {
     samePerson: written.samePerson ?? [],
     selfGo: written.selfGo ?? true,
     breakGlass: written.breakGlass ?? true,
+    tellRequester: written.tellRequester ?? true,
     graceMs,
     profilerGraceMs,
     writingGraceMs: written.writingGrace ?? Math.max(profilerGraceMs, 10 * MINUTE),

@@ -93,6 +93,7 @@ export const policyFileSchema = strict({
   samePerson: z.array(z.array(personWord).min(2, 'names fewer than two ids of one person')).optional(),
   selfGo: flag.optional(),
   breakGlass: flag.optional(),
+  tellRequester: flag.optional(),
   grace: duration('1s', '1h', '30s').optional(),
   profilerGrace: duration('1s', '6h', '3m').optional(),
   writingGrace: duration('1s', '6h', '10m').optional(),

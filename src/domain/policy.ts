@@ -30,6 +30,8 @@ export interface Policy {
   /** A requester who is an approver may give the go for proven ghosts and for processes of their own mapped uid. */
   readonly selfGo: boolean;
   readonly breakGlass: boolean;
+  /** Whoever asked for a run hears of its end in their own conversation with the bot, unless they have just seen it. */
+  readonly tellRequester: boolean;
   readonly graceMs: number;
   /** Used instead of `graceMs` when a target is a profiler or writes a report. */
   readonly profilerGraceMs: number;

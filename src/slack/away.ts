@@ -9,6 +9,7 @@ import type {Clock, Log, RunStore} from '../engine/ports.ts';
 import {troubleOf} from './api-errors.ts';
 import {awayMessage, endedAwayMessages} from './blocks/away-message.ts';
 import type {Message} from './blocks/message.ts';
+import {endToldKey} from './ended.ts';
 import type {Poster} from './poster.ts';
 
 export interface Away {
@@ -46,7 +47,7 @@ export function makeAway(deps: {
       const to = readerOf(run) ?? (channel === deps.channel ? null : deps.channel);
       if (to === null) return;
       if (run.phase !== 'closed') await once(`away:${run.id}`, to, () => [awayMessage(run, channel, error)]);
-      else await once(`away-end:${run.id}`, to, () => endedAwayMessages(run, channel, error));
+      else await once(endToldKey(run.id), to, () => endedAwayMessages(run, channel, error));
     },
   };
 }

@@ -10,9 +10,11 @@ import type {Secret} from '../secret.ts';
 import {troubleOf} from './api-errors.ts';
 import {boltLogger} from './bolt-logger.ts';
 import {makeCampaignTeller} from './campaign-notices.ts';
+import {cardLink} from './card-link.ts';
 import {API_TIMEOUT_MS, ASK_RETRIES, makeClients} from './clients.ts';
 import {type Delivery, makeDelivery} from './delivery.ts';
 import type {Desk} from './desk.ts';
+import {tellRequester} from './ended.ts';
 import {fatalSentence} from './fatal.ts';
 import {type Health, SICK_AFTER_MS} from './health.ts';
 import {type Homes, makeHomes} from './home.ts';
@@ -25,6 +27,7 @@ import {makePace} from './pace.ts';
 import {makePeople} from './people.ts';
 import {editWith, makePoster} from './poster.ts';
 import {makeProgressEditor} from './progress-editor.ts';
+import {makeReminders} from './reminders.ts';
 import {makeReportTeller} from './reports.ts';
 import {makeSharedAnswers} from './shared-answers.ts';
 import {makeWork} from './work.ts';
@@ -102,11 +105,24 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
     team: () => team,
     command: options.command,
     approvers: approverMentions(policy),
+    tellEnd: (run) =>
+      tellRequester(
+        {
+          store,
+          poster,
+          clock,
+          log,
+          wanted: policy.tellRequester,
+          linkOf: ({id}) => cardLink({store, client: clients.ask}, id),
+        },
+        run,
+      ),
     onFatal: (trouble) => {
       if (!over.signal.aborted) deps.onFatal(fatalSentence(trouble));
     },
   });
 
+  const remind = makeReminders({store, poster, clock, log, approvers: approverMentions(policy)});
   const logger = boltLogger(log);
   const clientOptions = {
     timeout: API_TIMEOUT_MS,
@@ -239,6 +255,7 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
       if (team === '') return;
       homes?.beat();
       await delivery.flush();
+      await remind();
     },
     health: () => {
       const downMs = link.downMs();

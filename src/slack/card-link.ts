@@ -3,7 +3,7 @@ import type {RunId} from '../domain/run.ts';
 import type {Desk} from './desk.ts';
 
 /** `<https://…|Its card>`; null where it has none, or Slack doesn't say. */
-export async function cardLink(desk: Desk, id: RunId): Promise<string | null> {
+export async function cardLink(desk: Pick<Desk, 'store' | 'client'>, id: RunId): Promise<string | null> {
   try {
     const card = await desk.store.cardOf(id);
     return card === null ? null : await messageLink(desk, card, 'Its card');
@@ -14,7 +14,7 @@ export async function cardLink(desk: Desk, id: RunId): Promise<string | null> {
 
 /** To any message; null if Slack doesn't say. */
 export async function messageLink(
-  desk: Desk,
+  desk: Pick<Desk, 'client'>,
   place: {readonly channel: string; readonly ts: string},
   words: string,
 ): Promise<string | null> {

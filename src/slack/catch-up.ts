@@ -13,6 +13,8 @@ import {type CardWriterDeps, makeCardWriter} from './card-writer.ts';
 import type {Lane} from './lane.ts';
 
 export interface CatchUpDeps extends CardWriterDeps {
+  /** To whoever asked for it, where the policy wants that. Throws what Slack threw: then it is still owed. */
+  readonly tellEnd: (run: Run) => Promise<void>;
   readonly log: Log;
 }
 
@@ -40,6 +42,7 @@ export function makeCatchUp(deps: CatchUpDeps): CatchUp {
       const told = await tell(run, lane, rows);
       // A decision came in between: the card says it first, then the thread goes on where it stopped.
       if (!told) return false;
+      if (rows.some(({kind}) => kind === 'closed')) await deps.tellEnd(run);
     }
     for (const row of rows) await store.markPosted(row.key, clock.now());
     lane.held = false;

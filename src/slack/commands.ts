@@ -53,8 +53,11 @@ export async function runCommand(desk: Desk, asker: Asker, text: string): Promis
   }
   const asked = verb.value;
   const told = await withPatience(desk, asker, () => tell(desk, asker, who, asked, words));
-  if (told.ok)
-    return asks ? answer(desk, asker, shareable(desk, asker, asked, told.value)) : say(desk, asker, who, told.value);
+  if (told.ok) {
+    if (asks) return answer(desk, asker, shareable(desk, asker, asked, told.value));
+    // The thread of the run tells by itself who has stopped it.
+    return asked === 'cancel' ? answer(desk, asker, told.value) : say(desk, asker, who, told.value);
+  }
   for (const message of refusal(told.failure, who)) await answer(desk, asker, message);
 }
 

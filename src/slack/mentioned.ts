@@ -11,7 +11,10 @@ import {refuseHere, shortId} from './gate.ts';
 /** What stands after the bot's name, else what stands before it: "@gpu status" and "status @gpu" are the same. */
 export function wordsToBot(text: string, botUserId: string): string {
   const [before = '', ...after] = text.split(new RegExp(`<@${botUserId}(?:\\|[^>]*)?>`));
-  const said = after.join(' ').trim();
+  const said = after
+    .join(' ')
+    .replace(/^[\s:,]+/, '')
+    .trim();
   return said === '' ? before.trim() : said;
 }
 
@@ -29,7 +32,7 @@ export function meantInThread(text: string, run: Run): string {
       return rest === '' ? `show ${run.id}` : text;
     case 'stop':
     case 'cancel':
-      return /^[0-9a-f]{4,12}(\s|$)/i.test(rest) ? `cancel ${rest}` : `cancel ${run.id} ${rest}`.trim();
+      return /^(?=\S*\d)[0-9a-f]{4,12}(\s|$)/i.test(rest) ? `cancel ${rest}` : `cancel ${run.id} ${rest}`.trim();
     case 'status':
     case 'diagnose':
       return rest === '' ? `${verb} ${run.host}` : text;

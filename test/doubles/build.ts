@@ -248,6 +248,7 @@ export function aPolicy(change: Partial<Policy> = {}): Policy {
     samePerson: [],
     selfGo: true,
     breakGlass: true,
+    tellRequester: true,
     graceMs: 30_000,
     profilerGraceMs: 300_000,
     writingGraceMs: 600_000,

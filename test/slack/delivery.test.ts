@@ -62,6 +62,7 @@ async function desk(clock: Clock = systemClock()): Promise<Desk> {
       command: '/gpu',
       approvers: ['<@U1>'],
       onFatal: () => undefined,
+      tellEnd: async () => undefined,
     }),
   };
   return at;

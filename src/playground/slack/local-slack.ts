@@ -25,6 +25,7 @@ import {openFront} from './front.ts';
 import {openHomes} from './homes.ts';
 import {answerJson} from './http.ts';
 import {type Ephemeral, type Newsroom, openNewsroom, type SlackMessage} from './news.ts';
+import type {Mark} from './payloads.ts';
 import {type ClickOptions, type Done, gather} from './people.ts';
 import {openResponseUrls} from './response-urls.ts';
 import {openScreens} from './screens.ts';
@@ -78,7 +79,7 @@ export interface LocalSlack extends Omit<Workspace, 'groups' | 'channels'> {
   type(
     user: SlackPerson,
     text: string,
-    options?: In & {readonly threadTs?: string; readonly teamId?: string},
+    options?: In & {readonly threadTs?: string; readonly teamId?: string; readonly mark?: Mark},
   ): Promise<Done>;
   click(user: SlackPerson, where: string, actionId: string, options?: In & ClickOptions): Promise<Done>;
   confirmOf(where: string, actionId: string, options?: In): Promise<ConfirmText | null>;

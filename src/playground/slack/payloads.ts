@@ -111,7 +111,15 @@ export function viewClosed(act: Act, view: ViewOutput, isCleared: boolean): View
 
 type Said = Pick<SlackMessage, 'ts' | 'text' | 'channel' | 'thread_ts'>;
 
-export function appMention(act: Act, message: Said): EnvelopedEvent<types.AppMentionEvent> {
+/** A message that is no fresh word of a person: an edit of an earlier one, or another app's. Slack sends both. */
+export type Mark = 'edited' | 'other-app';
+
+function marks(act: Act, mark: Mark | undefined) {
+  if (mark === undefined) return {};
+  return mark === 'edited' ? {edited: {user: act.person.id, ts: stamp()}} : {bot_id: 'B0OTHERAPP'};
+}
+
+export function appMention(act: Act, message: Said, mark?: Mark): EnvelopedEvent<types.AppMentionEvent> {
   return enveloped(act, {
     type: 'app_mention',
     user: act.person.id,
@@ -121,11 +129,12 @@ export function appMention(act: Act, message: Said): EnvelopedEvent<types.AppMen
     event_ts: message.ts,
     channel: message.channel,
     ...(message.thread_ts === undefined ? {} : {thread_ts: message.thread_ts}),
+    ...marks(act, mark),
   });
 }
 
 /** Somebody's own words to the app, on its Messages tab. */
-export function directMessage(act: Act, message: Said): EnvelopedEvent<types.GenericMessageEvent> {
+export function directMessage(act: Act, message: Said, mark?: Mark): EnvelopedEvent<types.GenericMessageEvent> {
   return enveloped(act, {
     type: 'message',
     subtype: undefined,
@@ -137,6 +146,7 @@ export function directMessage(act: Act, message: Said): EnvelopedEvent<types.Gen
     channel: message.channel,
     channel_type: 'im',
     ...(message.thread_ts === undefined ? {} : {thread_ts: message.thread_ts}),
+    ...marks(act, mark),
   });
 }
 

@@ -13,6 +13,7 @@ import {
   appMention,
   directMessage,
   elementAction,
+  type Mark,
   messageAction,
   slashCommand,
   viewAction,
@@ -52,7 +53,7 @@ export interface People {
   type(
     person: SlackPerson,
     text: string,
-    options: {readonly channel: Named; readonly threadTs?: string; readonly teamId?: string},
+    options: {readonly channel: Named; readonly threadTs?: string; readonly teamId?: string; readonly mark?: Mark},
   ): Promise<Done>;
   /** `where` is the ts of a message, or the id of an open view or of the person's Home tab. */
   click(person: SlackPerson, channel: Named, where: string, actionId: string, options: ClickOptions): Promise<Done>;
@@ -139,7 +140,7 @@ export function gather(deps: {
   };
 
   return {
-    type: async (person, text, {channel, threadTs, teamId}) => {
+    type: async (person, text, {channel, threadTs, teamId, mark}) => {
       if (text.startsWith('/') && threadTs === undefined) return command(person, channel, text, teamId);
       if (text.startsWith('/')) {
         await tellOnly(person, channel, `${text.split(/\s/)[0]} is not supported in threads. Sorry!`);
@@ -160,9 +161,9 @@ export function gather(deps: {
       const wants = (event: string): boolean => workspace.events.includes(event);
       // In their own conversation a mention is only a word.
       if (isDm && wants('message.im'))
-        return sockets.deliver('events_api', directMessage(await act(person, teamId), message));
+        return sockets.deliver('events_api', directMessage(await act(person, teamId), message, mark));
       if (!isDm && wants('app_mention') && message.text.includes(`<@${workspace.bot.userId}`))
-        return sockets.deliver('events_api', appMention(await act(person, teamId), message));
+        return sockets.deliver('events_api', appMention(await act(person, teamId), message, mark));
       return {outcome: 'posted', ts: message.ts};
     },
 
