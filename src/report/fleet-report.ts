@@ -12,6 +12,7 @@ import type {Change} from '../domain/report-changes.ts';
 import type {Report} from '../domain/schedule.ts';
 import {plural, ranges, roughMemory, span, thousands} from './amounts.ts';
 import {column, safeLine} from './safe-text.ts';
+import {type Cell, sumOrUnknown, type Table} from './table.ts';
 import {FINDING_WORD, STATE_WORD} from './wording.ts';
 
 const HOST_WORD: Readonly<Record<HostState, string>> = {
@@ -58,6 +59,35 @@ export function fleetTable(hosts: readonly HostReport[], room: number): readonly
 /** "dirty GPU 0-3 378 GiB": the same of one host alone. */
 export function hostWords(host: HostReport): string {
   return `${HOST_WORD[hostState(host)]} ${hostFacts(host)}`.trimEnd();
+}
+
+/** The same as data, with what is in use; the last row counts and sums what is left out. */
+export function fleetRows(hosts: readonly HostReport[], room: number): Table {
+  const sorted = worstFirst(hosts);
+  const shown = sorted.slice(0, sorted.length > room ? Math.max(1, room - 1) : room);
+  const rest = sorted.slice(shown.length);
+  return {
+    columns: [
+      {head: 'Host', side: 'left'},
+      {head: 'State', side: 'left'},
+      {head: 'Used, MiB', side: 'right'},
+      {head: 'What', side: 'left'},
+    ],
+    rows: [
+      ...shown.map((host) => [
+        safeLine(host.host, 60),
+        HOST_WORD[hostState(host)],
+        usedCell([host]),
+        safeLine(hostFacts(host), 60),
+      ]),
+      ...(rest.length === 0 ? [] : [[`… ${plural(rest.length, 'more', 'more')}`, counts(rest), usedCell(rest), '']]),
+    ],
+  };
+}
+
+/** What nobody saw adds nothing, and alone is said to be unknown. */
+function usedCell(hosts: readonly HostReport[]): Cell {
+  return sumOrUnknown(hosts.flatMap((host) => (host.state === 'seen' ? host.gpus.map(({usedMiB}) => usedMiB) : [])));
 }
 
 /** What is worth saying of one host in half a line. */

@@ -19,6 +19,12 @@ export function cellText(cell: Cell): string {
   return typeof cell === 'number' ? thousands(cell) : cell;
 }
 
+/** The sum of the figures that are known; "unknown" if none is, and never 0 for that. */
+export function sumOrUnknown(figures: readonly (number | null)[]): Cell {
+  const known = figures.filter((figure) => figure !== null);
+  return known.length === 0 ? 'unknown' : known.reduce((sum, figure) => sum + figure, 0);
+}
+
 /** Numbers line up; what is too long in the last column goes on below its row, so that nothing is cut. */
 export function tableLines({columns, rows}: Table, most = PHONE_COLUMNS): readonly string[] {
   const all = [columns.map(({head}) => head), ...rows.map((row) => row.map(cellText))];
@@ -29,6 +35,9 @@ export function tableLines({columns, rows}: Table, most = PHONE_COLUMNS): readon
       return columns[at]?.side === 'right' ? `${pad}${text}` : `${text}${pad}`;
     });
     const whole = cells.join(' ').trimEnd();
-    return [...whole].length <= most ? [whole] : wrapped(row.join(' '), most);
+    if ([...whole].length <= most) return [whole];
+    const start = cells.slice(0, -1).join(' ').trimEnd();
+    const end = wrapped(`  ${row.at(-1) ?? ''}`, most);
+    return [...([...start].length <= most ? [start] : wrapped(start, most)), ...end];
   });
 }

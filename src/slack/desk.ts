@@ -6,6 +6,7 @@ import type {Run} from '../domain/run.ts';
 import type {Clock, Engine, Log, RunStore} from '../engine/ports.ts';
 import {isAnswered} from './api-errors.ts';
 import type {Message} from './blocks/message.ts';
+import {withoutTable} from './blocks/table.ts';
 import type {Delivery} from './delivery.ts';
 import type {Names} from './names.ts';
 import type {People} from './people.ts';
@@ -75,16 +76,28 @@ const ROUND_GAPS_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000, 
  * bot; again while Slack is down. Failing all that is logged, never thrown: what was done stays done.
  */
 export async function answer(desk: Desk, asker: Asker, message: Message): Promise<void> {
-  const {text, blocks} = desk.names.dress(message);
+  const whole = desk.names.dress(message);
   const thread = asker.threadTs === null ? {} : {thread_ts: asker.threadTs};
   const place = {channel: asker.channel, user: asker.user, ...thread};
+  const {respond} = asker;
+  const forms = [whole, withoutTable(whole)].flatMap((form) => form ?? []);
+  const privately = ({text, blocks}: Message) => ({
+    response_type: 'ephemeral' as const,
+    replace_original: false,
+    text,
+    blocks: [...blocks],
+  });
   const ways: (() => Promise<unknown>)[] = [
-    ...(isAlone(asker) ? [] : [() => desk.client.chat.postEphemeral({...place, text, blocks: [...blocks]})]),
+    ...(respond === null ? [] : forms.map((form) => () => respond(privately(form)))),
+    ...(isAlone(asker)
+      ? []
+      : forms.map(
+          ({text, blocks}) =>
+            () =>
+              desk.client.chat.postEphemeral({...place, text, blocks: [...blocks]}),
+        )),
     () => desk.poster.post(asker.user, message),
   ];
-  const {respond} = asker;
-  if (respond !== null)
-    ways.unshift(() => respond({response_type: 'ephemeral', replace_original: false, text, blocks: [...blocks]}));
   for (const gapMs of [...ROUND_GAPS_MS, null]) {
     while (ways.length > 0) {
       const trouble = await tried(desk, ways[0]);

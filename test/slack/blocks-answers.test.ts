@@ -59,9 +59,11 @@ describe('status', () => {
     expectSafe(message);
     expect(message.text).toMatchInlineSnapshot(`
       "*Looked at 2 of 3 hosts*, worst first; nothing was signalled
-      gpu-03: unknown: gpu-07 (10.0.0.7) cannot be reached: no route.
-      gpu-07: 2 GPUs, 1 occupied, 1 dirty · 24,624 MiB in use · 2 holders
-      gpu-07: 2 GPUs, 2 clean · 8 MiB in use · 0 holders"
+      Host · State · Used, MiB · Holders · GPUs
+      gpu-03 · not seen · unknown · unknown · unknown
+      gpu-02 · dirty · 24,624 · 2 · 1 dirty, 1 occupied
+      gpu-01 · clean · 8 · 0 · 2 clean
+      gpu-03: unknown: gpu-07 (10.0.0.7) cannot be reached: no route."
     `);
   });
 
@@ -218,7 +220,7 @@ describe('hosts and runs', () => {
   it('tell one run whole', () => {
     const message = runMessage(reclaimedRun());
     expectSafe(message);
-    expect(message.text).toContain('sum   409,018    21,658  -387,360');
+    expect(message.text).toContain('sum · 409,018 · 21,658 · -387,360');
     expect(message.text).toContain('22:14:30 go by <@U0BOB>: SIGTERM, then kill -9');
     expect(message.text).toContain('22:14:32 kill -9 to 1 process: sent; PID 244199');
   });

@@ -111,7 +111,7 @@ function poisoned(text: string, word: OutcomeWord | null): Run {
     'closed',
     ...events,
     {kind: 'closed', atMs: AT, outcome: anOutcome(word, {gpus, survivors, because, freedAfterMs: 3})},
-    {kind: 'noted', atMs: AT, note: {what: 'stopped', by: text}},
+    {kind: 'noted', atMs: AT, note: {what: 'stopped', by: `os:${text}`}},
     {kind: 'noted', atMs: AT, note: {...LOOKED, what: 'no-look', failure: because}},
     {
       kind: 'noted',
@@ -341,7 +341,7 @@ describe('64 GPUs, 500 holders and titles of 10,000 characters', () => {
     const names: readonly HostName[] = Array.from({length: 200}, (_, index) => hostName(`${longName(index)}`));
     const fleet = statusMessage(names.map((name) => ({name, look})));
     expectSafe(fleet);
-    expect(fleet.text).toMatch(/… 140 more hosts: 140 \w+/);
+    expect(fleet.text).toMatch(/… \d+ more · \d+ dirty · [\d,]+ · [\d,]+ · \d+ dirty/);
     expectSafe(hostsMessage(names.map((name) => aHost({name}))));
   });
 

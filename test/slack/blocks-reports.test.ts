@@ -114,7 +114,10 @@ describe('what is left out', () => {
   it('is counted: hosts beyond the table, changes beyond the list, dirty hosts beyond the details', () => {
     const finished = poisoned('gpu-', 100);
     const root = reportMessage(finished, '/gpu', null).text;
-    expect(root).toMatch(/… 73 more: 71 dirty, 2 not seen/);
+    const [, more, dirty, used] = /… (\d+) more · (\d+) dirty, 2 not seen · ([\d,]+)/.exec(root) ?? [];
+    expect(root.match(/ · dirty · 99,999 · /g)).toHaveLength(102 - Number(more));
+    expect(Number(more)).toBe(Number(dirty) + 2);
+    expect(Number(used?.replaceAll(',', ''))).toBe(Number(dirty) * 99_999);
     expect(root).toMatch(/… 193 more changes/);
     const [first] = reportReplies(finished, '/gpu', true);
     expect(first?.text).toMatch(/99 more dirty: `\/gpu diagnose HOST`/);

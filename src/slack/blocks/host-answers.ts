@@ -1,11 +1,12 @@
 /** Private answers about hosts: `status`, `diagnose`, `hosts`. A host that could not be looked at is unknown, never left out. */
-import type {Diagnosis, GpuState} from '../../domain/diagnosis.ts';
+import type {Diagnosis} from '../../domain/diagnosis.ts';
 import type {Result} from '../../domain/failure.ts';
 import type {Host, HostName} from '../../domain/host.ts';
 import type {Look} from '../../engine/ports.ts';
 import {plural} from '../../report/amounts.ts';
 import {diagnosisNotes} from '../../report/diagnosis-notes.ts';
-import {fleetLine, gpuNotes, holderLines, hostTitle} from '../../report/host-state.ts';
+import {fleetStatus, worstLookFirst} from '../../report/fleet-status.ts';
+import {gpuNotes, holderLines, hostTitle} from '../../report/host-state.ts';
 import {NARROW_GPU_HEAD, narrowGpus, narrowHolders} from '../../report/narrow-host.ts';
 import {type Entry, shortened, wrapped} from '../../report/wrapped.ts';
 import {mrkdwn} from '../escape.ts';
@@ -14,6 +15,7 @@ import {button, label} from './buttons.ts';
 import {failureText} from './failure-text.ts';
 import {codeSections, context, type KnownBlock, type Message, messageOf, section} from './message.ts';
 import {timed} from './people.ts';
+import {tableOfMost} from './table.ts';
 
 export interface HostLook {
   readonly name: HostName;
@@ -23,7 +25,8 @@ export interface HostLook {
 const GPU_LINES = 140;
 const HOLDER_LINES = 110;
 const NOTES = 12;
-const FLEET_HOSTS = 60;
+/** Of which the reason is told in full. */
+const FAILED_HOSTS = 16;
 
 /** One host in full, several as a line each with the worst first. */
 export function statusMessage(results: readonly HostLook[]): Message {
@@ -109,34 +112,19 @@ function noteBlocks(notes: readonly string[], most: number): readonly KnownBlock
 }
 
 function fleet(results: readonly HostLook[]): Message {
-  const sorted = results.toSorted((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
-  const shown = sorted.slice(0, FLEET_HOSTS);
-  const lines = shown.map((one) => (one.look.ok ? mrkdwn(fleetLine(one.look.value.diagnosis), 160) : unknown(one)));
-  const rest = sorted.slice(FLEET_HOSTS);
-  const answered = results.filter(({look}) => look.ok).length;
+  const looks = worstLookFirst(
+    results.map(({name, look}) => ({name, look, diagnosis: look.ok ? look.value.diagnosis : null})),
+  );
+  const failed = looks.filter(({look}) => !look.ok);
+  const more = failed.length - FAILED_HOSTS;
   return messageOf([
     section(
-      `*Looked at ${answered} of ${plural(results.length, 'host', 'hosts')}*, worst first; nothing was signalled`,
+      `*Looked at ${results.length - failed.length} of ${plural(results.length, 'host', 'hosts')}*, worst first; nothing was signalled`,
     ),
-    ...inSections(lines),
-    ...(rest.length === 0 ? [] : [section(`… ${restWords(rest)}; name a host or a group to see them`)]),
+    ...tableOfMost((rows) => fleetStatus(looks, rows), looks.length),
+    ...inSections(failed.slice(0, FAILED_HOSTS).map(unknown)),
+    ...(more > 0 ? [section(`… ${plural(more, 'more host', 'more hosts')} not seen; name one to read why`)] : []),
   ]);
-}
-
-/** "140 more hosts: 3 dirty, 137 clean", by the worst GPU of each. */
-function restWords(rest: readonly HostLook[]): string {
-  const counts = ORDER.map((state) => ({state, count: rest.filter((one) => ORDER[rank(one)] === state).length}));
-  const parts = counts.filter(({count}) => count > 0).map(({state, count}) => `${count} ${state}`);
-  return `${plural(rest.length, 'more host', 'more hosts')}: ${parts.join(', ')}`;
-}
-
-const ORDER: readonly (GpuState | 'unreachable')[] = ['unreachable', 'dirty', 'unknown', 'occupied', 'clean'];
-
-/** By its worst GPU; a host without any GPU seen is unknown. */
-function rank({look}: HostLook): number {
-  if (!look.ok) return 0;
-  const {gpus} = look.value.diagnosis;
-  return gpus.length === 0 ? ORDER.indexOf('unknown') : Math.min(...gpus.map((gpu) => ORDER.indexOf(gpu.state)));
 }
 
 function unknown({name, look}: HostLook): string {

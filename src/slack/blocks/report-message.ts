@@ -4,17 +4,18 @@ import {choiceWords} from '../../domain/report-words.ts';
 import type {Schedule} from '../../domain/schedule.ts';
 import {whenPhrase} from '../../domain/schedule-phrase.ts';
 import type {FinishedReport, ShownSchedule} from '../../engine/report-ports.ts';
-import {changeLines, countsLine, fleetTable, lateLines, seenCount, whyLine} from '../../report/fleet-report.ts';
+import {changeLines, countsLine, fleetRows, lateLines, seenCount, whyLine} from '../../report/fleet-report.ts';
 import {code, mrkdwn, plain} from '../escape.ts';
 import {ACTION, scheduleValue} from '../ids.ts';
 import {button, label} from './buttons.ts';
 import {failureText} from './failure-text.ts';
 import {diagnosisMessage} from './host-answers.ts';
-import {codeSections, context, type KnownBlock, type Message, messageOf, section} from './message.ts';
+import {context, type KnownBlock, type Message, messageOf, section} from './message.ts';
 import {dated, mentionOfId} from './people.ts';
+import {tableOfMost} from './table.ts';
 
 /** Hosts in the table of the message itself; the rest are counted. */
-const TABLE_LINES = 30;
+const TABLE_ROWS = 60;
 const CHANGES = 8;
 const THREAD_CHANGES = 60;
 /** Dirty hosts whose cross-reference stands in the thread; for the others the command is named. */
@@ -35,7 +36,7 @@ export function reportMessage(finished: FinishedReport, command: string, notice:
         ...(notice === null ? [] : [notice]),
       ].join('\n'),
     ),
-    ...codeSections(fleetTable(report.seen, TABLE_LINES)),
+    ...tableOfMost((rows) => fleetRows(report.seen, rows), TABLE_ROWS),
     section(
       beforeMs === null
         ? 'The first report of this schedule.'

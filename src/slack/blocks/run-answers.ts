@@ -3,7 +3,7 @@ import {personId} from '../../domain/person.ts';
 import type {Run} from '../../domain/run.ts';
 import {outcomeOf, planOf, requestOf} from '../../domain/run-state.ts';
 import {plural} from '../../report/amounts.ts';
-import {beforeAfterTable, outcomeLines} from '../../report/before-after.ts';
+import {beforeAfter, outcomeLines} from '../../report/before-after.ts';
 import {nextStep} from '../../report/next-step.ts';
 import {stateLine} from '../../report/run-state-line.ts';
 import {shortPlanLines} from '../../report/short-plan.ts';
@@ -14,6 +14,7 @@ import {decisionLines} from './decision-line.ts';
 import {codeSections, context, type KnownBlock, type Message, messageOf, section} from './message.ts';
 import {dated, mention, shortId, withMentions} from './people.ts';
 import {slackWords} from './slack-words.ts';
+import {tableBlocks} from './table.ts';
 
 const RUNS = 20;
 const TIMELINE_LINES = 60;
@@ -59,7 +60,7 @@ function outcomeBlocks(run: Run, outcome: NonNullable<ReturnType<typeof outcomeO
   const more = facts.length - FACTS;
   const lines = facts.slice(0, FACTS).map((line) => mrkdwn(slackWords(line), 90));
   return [
-    ...codeSections(beforeAfterTable(outcome)),
+    ...(outcome.gpus.length === 0 ? [] : tableBlocks(beforeAfter(outcome))),
     ...(lines.length === 0 ? [] : [section([...lines, ...(more > 0 ? [`… ${more} more lines`] : [])].join('\n'))]),
   ];
 }

@@ -17,7 +17,7 @@ export function tableBlocks(table: Table): readonly KnownBlock[] {
 
 /** The longest of these tables that Slack takes as one; `make` counts in a last row what it leaves out. */
 export function tableOfMost(make: (rows: number) => Table, most: number): readonly KnownBlock[] {
-  for (let rows = Math.min(most, LIMITS.table.rows - 1); rows > 5; rows -= 4) {
+  for (let rows = Math.min(most, LIMITS.table.rows - 1); rows > 0; rows -= 3) {
     const block = native(make(rows));
     if (fits(block)) return [block];
   }
