@@ -1,17 +1,13 @@
 /** The page in a real browser, before the local Slack and a tiny real Bolt app. */
-import {existsSync} from 'node:fs';
 import type {App, BlockAction} from '@slack/bolt';
-import {type Browser, chromium, type Page} from 'playwright-core';
 import {afterAll, afterEach, beforeAll, describe, expect, it} from 'vitest';
 import type {HostState} from '../../src/playground/page/host-pane.ts';
 import {type LocalSlack, startLocalSlack} from '../../src/playground/slack/local-slack.ts';
 import {HOSTILE, planCard, reportBlocks, shownInModal} from './page-cards.ts';
+import {be, HAS_CHROMIUM, NEEDS, type PageRig, shoot, startPageRig, type} from './page-rig.ts';
 import {startTinyBot, type TinyBot} from './slack-bot.ts';
 
-const CHROMIUM = '/usr/bin/chromium';
-const has = existsSync(CHROMIUM);
-
-let browser: Browser;
+let rig: PageRig;
 let slack: LocalSlack;
 let bot: TinyBot;
 let host: HostState;
@@ -65,31 +61,16 @@ function acting(app: App): void {
   });
 }
 
-async function open(width: number, height = 800): Promise<Page> {
-  const page = await browser.newPage({viewport: {width, height}});
-  await page.goto(slack.url);
-  await page.getByText('Nothing here yet').or(page.locator('.message').first()).waitFor();
-  return page;
-}
+const open = (width: number, height = 800) => rig.open(slack.url, {width, height});
 
-async function type(page: Page, text: string): Promise<void> {
-  await page.getByLabel('Message or command').fill(text);
-  await page.keyboard.press('Enter');
-}
-
-async function be(page: Page, role: string): Promise<void> {
-  await page.locator('#people label', {hasText: role}).click();
-}
-
-describe.skipIf(!has)('the page (needs chromium: apt-get install chromium)', () => {
+describe.skipIf(!HAS_CHROMIUM)(`the page (${NEEDS})`, () => {
   beforeAll(async () => {
-    browser = await chromium.launch({executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage']});
+    rig = await startPageRig();
   });
   afterAll(async () => {
-    await browser.close();
+    await rig.close();
   });
   afterEach(async () => {
-    for (const page of browser.contexts().flatMap((context) => context.pages())) await page.close();
     await bot.stop();
     await slack.close();
   });
@@ -113,9 +94,6 @@ describe.skipIf(!has)('the page (needs chromium: apt-get install chromium)', () 
   it.each([1280, 360])('type, choose, confirm, read the report: %i px wide', async (width) => {
     await begin();
     const page = await open(width);
-    const faults: string[] = [];
-    page.on('pageerror', (error) => faults.push(String(error)));
-    page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())));
 
     await type(page, '/gpu reclaim lab-1 match=vllm');
     const root = page.locator('#log .message').filter({hasText: 'kill -9 1 process'});
@@ -160,7 +138,7 @@ describe.skipIf(!has)('the page (needs chromium: apt-get install chromium)', () 
 
     const sideways = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
     expect(sideways).toBeLessThanOrEqual(0);
-    expect(faults).toEqual([]);
+    expect(rig.faults).toEqual([]);
   });
 
   it('shows a private answer to the one it is for, and hostile text as text', async () => {
@@ -242,8 +220,7 @@ describe.skipIf(!has)('the page (needs chromium: apt-get install chromium)', () 
     const reply = await chat.postMessage({channel, thread_ts, text: 'the outcome', reply_broadcast: true});
     const {permalink} = await chat.getPermalink({channel, message_ts: reply.ts ?? ''});
     await chat.postMessage({channel, text: `see <${permalink}|there>`});
-    const page = await browser.newPage();
-    await page.goto(permalink ?? '');
+    const page = await rig.open(permalink ?? '');
     const focused = page.locator(`#thread-log [data-ts="${reply.ts}"]:focus`);
     await focused.getByText('the outcome').waitFor();
     await page.locator('#log').getByText('the outcome').waitFor();
@@ -298,9 +275,3 @@ describe.skipIf(!has)('the page (needs chromium: apt-get install chromium)', () 
     expect((await send({'content-type': 'application/json'})).status).toBe(200);
   });
 });
-
-/** Pictures for the eye, only when a folder for them is named. */
-async function shoot(page: Page, name: string): Promise<void> {
-  const folder = process.env['PAGE_PICTURES'];
-  if (folder !== undefined) await page.screenshot({path: `${folder}/${name}.png`});
-}

@@ -117,7 +117,8 @@ export async function startStateKeeper(workspace: Workspace, scopes: readonly st
       const response = await fetch(`${emulator.url}${path}`, {
         method: 'POST',
         headers: {'content-type': contentType},
-        body: body.slice().buffer,
+        // A buffer may be a view of a larger one: the bytes are copied.
+        body: Uint8Array.from(body),
       });
       return response.status;
     },

@@ -137,10 +137,10 @@ function table(block, names) {
     );
   return el(
     'div',
-    {class: 'block scroll', tabindex: '0', role: 'region', 'aria-label': block.caption ?? 'Table'},
+    {class: 'block scroll'},
     el(
       'table',
-      {},
+      {'aria-label': block.caption ?? 'Table'},
       block.caption === undefined ? null : el('caption', {}, plain(block.caption)),
       el('thead', {}, row(head, 'th')),
       el('tbody', {}, ...rows.map((one) => row(one, 'td'))),
