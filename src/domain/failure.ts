@@ -145,7 +145,7 @@ export type RunFailure =
       readonly reason: 'choice-refused';
       readonly runId: RunId;
       readonly pid: number | null;
-      readonly why: 'nobody' | 'not-offered' | 'server-above-kept-work';
+      readonly why: 'nobody' | 'not-offered' | 'server-above-kept-work' | 'machine-changed' | 'form-unknown';
     }
   | {readonly reason: 'confirmation-mismatch'; readonly given: string; readonly expected: string}
   | {readonly reason: 'no-terminal'; readonly runId: RunId; readonly confirm: string}

@@ -45,6 +45,8 @@ export type RunEvent =
       readonly plan: Plan;
       readonly digest: string;
       readonly expiresAtMs: number;
+      /** Who chose it by hand; left out for a plan that a request made. */
+      readonly by?: Person;
     }
   | {
       readonly kind: 'approved';

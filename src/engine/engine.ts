@@ -12,6 +12,7 @@ import {makeLastSeen} from './last-seen.ts';
 import {lookAtHosts} from './look-at-hosts.ts';
 import {lookLater, stopLooking} from './look-later.ts';
 import {endReport, makeReport} from './make-report.ts';
+import {offer} from './offer.ts';
 import type {Engine} from './ports.ts';
 import {propose} from './propose.ts';
 import {recover} from './recover.ts';
@@ -33,6 +34,8 @@ export function makeEngine(given: GivenDeps): Engine {
       guard(() => (how?.unasked === true ? surveyUnasked : survey)(deps, host, {match: null, pids: []})),
     diagnose: (host) => guard(() => lookWithEarlier(deps, host)),
     propose: (request) => guard(() => propose(deps, request)),
+    offer: (run) => guard(() => offer(deps, run)),
+    offerOf: (id) => guard(async () => ok(await deps.store.offers.load(id))),
     choose: (choice) => guard(() => choose(deps, choice)),
     approve: (go) => guard(() => approve(deps, go)),
     execute: (run) => guard(() => execute(deps, run)),

@@ -2,11 +2,9 @@
  * An approved run: look again, walk the ladder, prove the result. The decisions are the domain's; this file keeps the
  * order of things: intent on disk before a signal, a pause or a stop honoured before each rung, an outcome always.
  */
-import {needsDeeperFor} from '../domain/deepen.ts';
 import type {Diagnosis} from '../domain/diagnosis.ts';
 import {type Move, nextMove} from '../domain/escalation.ts';
 import {type Failure, ok, type Result} from '../domain/failure.ts';
-import type {HostName} from '../domain/host.ts';
 import {judge} from '../domain/judge.ts';
 import {parseSignal} from '../domain/parse/signal-output.ts';
 import type {Plan, Target} from '../domain/plan.ts';
@@ -22,7 +20,7 @@ import {Ladder} from './ladder.ts';
 import {lookAgain} from './look-again.ts';
 import type {Look} from './ports.ts';
 import {RunOn} from './run-on.ts';
-import {diagnoseWithMemory, lookDeeper, type Surveyed, survey} from './survey.ts';
+import {diagnoseWithMemory, lookDeeper, type Surveyed, survey, surveyFor} from './survey.ts';
 import {lookBeforeKill} from './writes.ts';
 
 /** Ends the run with an outcome whatever happens; a failure comes back only if even that could not be written. */
@@ -30,7 +28,7 @@ export async function execute(deps: EngineDeps, run: Run): Promise<Result<Run>> 
   const approved = readApproved(run);
   const {plan} = approved;
   const targets = plan.targets.map((target) => target.identity.pid);
-  const look = await freshLook(deps, run.host, plan, targets);
+  const look = await surveyFor(deps, run.host, plan, {match: null, pids: targets});
   if (!look.ok)
     return close(deps, run, bareOutcome('failed', look.failure), [
       {kind: 'failed', atMs: deps.clock.now(), failure: look.failure},
@@ -68,18 +66,6 @@ export async function execute(deps: EngineDeps, run: Run): Promise<Result<Run>> 
     stops: standingStops(plan, checked),
     look: look.value,
   });
-}
-
-/** What only a deeper look showed at the plan, only a deeper look can show again. */
-async function freshLook(
-  deps: EngineDeps,
-  host: HostName,
-  plan: Plan,
-  pids: readonly number[],
-): Promise<Result<Surveyed>> {
-  const look = await survey(deps, host, {match: null, pids});
-  if (!look.ok || !needsDeeperFor(plan, look.value.diagnosis)) return look;
-  return ok(await lookDeeper(deps, look.value, {pids: [], sinceUptimeMs: null}));
 }
 
 interface Approved {

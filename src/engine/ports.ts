@@ -8,12 +8,14 @@ import type {SignalBatch, SignalEvent} from '../domain/order.ts';
 import type {OwnerName} from '../domain/owner.ts';
 import type {Person} from '../domain/person.ts';
 import type {Plan} from '../domain/plan.ts';
+import type {ProcessIdentity} from '../domain/process.ts';
 import type {ReclaimRequest} from '../domain/request.ts';
 import type {GoChoice, LeaseOwner, Run, RunEvent, RunId, RunPhase} from '../domain/run.ts';
 import type {Snapshot} from '../domain/snapshot.ts';
 import type {StoppableOwner} from '../domain/stop-owner.ts';
 import type {Transcript} from '../domain/transcript.ts';
 import type {CampaignStore, CampaignVerbs} from './campaign-ports.ts';
+import type {KeptOffer, OfferStore} from './offer-ports.ts';
 import type {ReportVerbs, ScheduleStore} from './report-ports.ts';
 
 /** What a probe should look for beyond the device holders. */
@@ -217,6 +219,7 @@ export interface RunStore {
 
   readonly schedules: ScheduleStore;
   readonly campaigns: CampaignStore;
+  readonly offers: OfferStore;
 
   /** Runs that owe a message, the longest owed first. */
   owedRuns(limit: number): Promise<readonly RunId[]>;
@@ -281,8 +284,10 @@ export interface ChooseRequest {
   readonly run: Run;
   readonly digest: string;
   readonly person: Person;
-  /** PIDs of the waiting plan's targets and choosable kept processes. */
-  readonly pids: readonly number[];
+  /** Who is ticked, each with the whole identity that was shown. */
+  readonly ticked: readonly ProcessIdentity[];
+  /** What the form showed, by the id of its offer; null: the waiting plan as it is stored. */
+  readonly offer: string | null;
 }
 
 /** A run whose worker had died: closed with what was found; `proposal` is the plan that now waits, if targets are left. */
@@ -300,8 +305,17 @@ export interface Engine extends ReportVerbs, CampaignVerbs {
   diagnose(host: HostName): Promise<Result<Look>>;
   propose(request: ReclaimRequest): Promise<Result<Proposal>>;
   /**
+   * Looks at the host again for somebody who is about to choose, and keeps what is then offered. A look that fails, or
+   * sees less than the one behind the plan, is no failure here: the offer says so and is of the stored plan. Fails where
+   * the plan does not wait any more, before or after the look.
+   */
+  offer(run: Run): Promise<Result<KeptOffer>>;
+  /** An offer by its id; null: it is not kept any more. */
+  offerOf(id: string): Promise<Result<KeptOffer | null>>;
+  /**
    * Replaces a waiting plan by one with exactly these targets ticked, as its next version with a new digest. `digest` is
-   * the plan that the person chose from: another one waiting by now is `plan-outdated`. Choosing nobody, or somebody who
+   * the plan that the person chose from: another one waiting by now is `plan-outdated`. The new one is of the look that
+   * the form showed, which then stands in the run before it. Choosing nobody, or somebody who
    * is locked, is refused and leaves the plan as it was.
    */
   choose(choice: ChooseRequest): Promise<Result<Proposal>>;

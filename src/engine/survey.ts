@@ -1,7 +1,7 @@
 /** One look at a host: probe, parse, remember. Signals nothing. */
 
 import type {DeepRequest} from '../domain/deep.ts';
-import {deepen, needsDeeper} from '../domain/deepen.ts';
+import {deepen, needsDeeper, needsDeeperFor} from '../domain/deepen.ts';
 import {diagnose} from '../domain/diagnose.ts';
 import type {Diagnosis} from '../domain/diagnosis.ts';
 import {ok, type Result} from '../domain/failure.ts';
@@ -9,6 +9,7 @@ import type {HostName} from '../domain/host.ts';
 import {withMovedBills} from '../domain/moved-bill.ts';
 import {parseDeep} from '../domain/parse/deep.ts';
 import {parseProbe} from '../domain/parse/probe-output.ts';
+import type {Plan} from '../domain/plan.ts';
 import {INITIAL_PID_NAMESPACE} from '../domain/process.ts';
 import {mibOf, type Snapshot} from '../domain/snapshot.ts';
 import type {Transcript} from '../domain/transcript.ts';
@@ -41,6 +42,18 @@ export async function survey(
   const look = await deps.turns(() => understand(deps, answer.value, takenAtMs));
   if (!look.ok) return look;
   if (!needsDeeper(look.value.diagnosis)) return ok({...look.value, deeperMs: 0});
+  return ok(await lookDeeper(deps, look.value, {pids: [], sinceUptimeMs: null}));
+}
+
+/** A look at what became of a plan. What only a deeper look showed when it was made, only a deeper look can show again. */
+export async function surveyFor(
+  deps: EngineDeps,
+  name: HostName,
+  plan: Plan,
+  wanted: Parameters<typeof survey>[2],
+): Promise<Result<Surveyed>> {
+  const look = await survey(deps, name, wanted);
+  if (!look.ok || !needsDeeperFor(plan, look.value.diagnosis)) return look;
   return ok(await lookDeeper(deps, look.value, {pids: [], sinceUptimeMs: null}));
 }
 

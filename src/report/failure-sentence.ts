@@ -98,6 +98,10 @@ export function failureSentence(failure: Failure): string {
           return `PID ${failure.pid} is not to be had: it is locked, or no part of this plan; choose among those that are offered.`;
         case 'server-above-kept-work':
           return `PID ${failure.pid} is the server of a process that you keep: ending it would end that one too. Untick the server as well, or tick all of its workers.`;
+        case 'machine-changed':
+          return 'The host has been started anew since this plan, or is another one: nothing of the plan is there any more. Leave it and ask again.';
+        case 'form-unknown':
+          return 'What this form showed is not kept any more, so nothing was changed; press "Choose…" on the card again.';
         default:
           return unreachable(failure.why);
       }

@@ -39,8 +39,17 @@ export function workloadsOf(targets: readonly Target[]): readonly Workload[] {
   return [...workloads.values()];
 }
 
+/** As much of a target as names it: somebody who stays has as much. */
+export type Named = Pick<Target, 'identity' | 'name' | 'role' | 'family'>;
+
 /** "vLLM, 1 server + 8 workers" · "8× VLLM::Worker_TP0-7" · "244199 python3" */
-export function workloadName({as, targets}: Workload): string {
+export function workloadName({
+  as,
+  targets,
+}: {
+  readonly as: Workload['as'];
+  readonly targets: readonly [Named, ...Named[]];
+}): string {
   const [first] = targets;
   switch (as) {
     case 'one':
@@ -53,7 +62,10 @@ export function workloadName({as, targets}: Workload): string {
 }
 
 /** "774,752 MiB on GPU 0-7"; what nobody is billed for is said so. */
-export function workloadMemory(targets: readonly Target[], plan: Pick<Plan, 'gpus'>): string {
+export function workloadMemory(
+  targets: readonly Pick<Target, 'chargedMiB' | 'gpuUuids'>[],
+  plan: Pick<Plan, 'gpus'>,
+): string {
   const billed = targets.flatMap((target) => target.chargedMiB ?? []).reduce((sum, MiB) => sum + MiB, 0);
   const gpus = gpuWords(
     targets.flatMap((target) => target.gpuUuids),
@@ -81,7 +93,7 @@ export function whose(ownership: Ownership): string {
 }
 
 /** "1 server + 8 workers"; where no server is left, "8 workers" of a framework and "8 processes" of anything else. */
-function counts(targets: readonly Target[]): string {
+function counts(targets: readonly Named[]): string {
   const servers = targets.filter((target) => target.role === 'server').length;
   const rest = targets.length - servers;
   const workers = plural(rest, 'worker', 'workers');
@@ -90,7 +102,7 @@ function counts(targets: readonly Target[]): string {
 }
 
 /** The name of its root, or what the names of all begin with. */
-function commonName(targets: readonly [Target, ...Target[]]): string {
+function commonName(targets: readonly [Named, ...Named[]]): string {
   const [first] = targets;
   const root = targets.find((target) => target.identity.pid === first.family.rootPid) ?? first;
   return safeLine(stemOf(root.name) ?? root.name, 18);

@@ -1,20 +1,19 @@
 /** Buttons: shape, run, person, then the one atomic write. Every click is answered, by the card or by one private sentence. */
-import {approverName, isApprover} from '../domain/authority.ts';
-import {isSamePerson, personId} from '../domain/person.ts';
+import {isSamePerson} from '../domain/person.ts';
 import type {ReclaimRequest} from '../domain/request.ts';
 import type {Run} from '../domain/run.ts';
 import {requestOf} from '../domain/run-state.ts';
 import {readHost} from '../domain/words.ts';
 import {aboutRun, looksNoMore, stopsSoon, unknownRun} from './blocks/about-run.ts';
 import {failureMessage, sentence} from './blocks/answers.ts';
-import {chooseModal} from './blocks/choose-modal.ts';
 import {leaveModal} from './blocks/small-modals.ts';
 import {cardLink} from './card-link.ts';
+import {openChoice} from './choosing.ts';
 import {decided} from './decided.ts';
 import {type Asker, answer, type Desk, isAlone} from './desk.ts';
 import {writeMetadata} from './form-metadata.ts';
 import {openForm} from './forms.ts';
-import {refusal, refuseHere} from './gate.ts';
+import {refuseHere} from './gate.ts';
 import {go} from './go.ts';
 import {answerIdle} from './idle-asked.ts';
 import {ACTION, readButtonValue, readProposeValue, readScheduleValue, readShareValue} from './ids.ts';
@@ -60,16 +59,8 @@ export async function onClick(desk: Desk, asker: Asker, click: Click): Promise<v
       return go(desk, asker, who, {run, digest, choice: 'terminate-then-kill', reason: null});
     case ACTION.terminateOnly:
       return go(desk, asker, who, {run, digest, choice: 'terminate-only', reason: null});
-    case ACTION.choose: {
-      // It changes what others are asked to approve: the business of who asked, and of who may go.
-      const {person} = who;
-      if (isSamePerson(person, requestOf(run).requester, desk.policy.samePerson) || isApprover(person, desk.policy))
-        return openForm(desk, asker, chooseModal(run, metadata));
-      const approvers = desk.policy.approvers.map(approverName);
-      const refusedTo = {reason: 'not-an-approver', person: personId(person), approvers} as const;
-      for (const message of refusal(refusedTo, who, await cardLink(desk, run.id))) await answer(desk, asker, message);
-      return;
-    }
+    case ACTION.choose:
+      return openChoice(desk, asker, who, run);
     case ACTION.leave:
       return openForm(desk, asker, leaveModal(run.host, metadata));
     default:

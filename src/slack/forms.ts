@@ -1,18 +1,17 @@
 /** Forms: opened by a click while its trigger lasts, read when they are submitted. The rules are asked again at the submit. */
 import type {types} from '@slack/bolt';
-import type {Run} from '../domain/run.ts';
 import {aboutRun, unknownRun} from './blocks/about-run.ts';
 import {failureMessage, sentence} from './blocks/answers.ts';
-import {readChoice, type ViewState} from './blocks/choose-modal.ts';
 import {readReason} from './blocks/small-modals.ts';
 import {cardLink} from './card-link.ts';
+import {readChoice} from './choice-state.ts';
 import {decided} from './decided.ts';
 import {type Asker, answer, type Desk} from './desk.ts';
 import {readMetadata} from './form-metadata.ts';
-import {refusal, refuseHere} from './gate.ts';
+import {refuseHere} from './gate.ts';
 import {go} from './go.ts';
 import {CALLBACK} from './ids.ts';
-import type {Identified} from './people.ts';
+import type {ViewState} from './view-state.ts';
 
 export interface Submission {
   readonly callbackId: string;
@@ -22,8 +21,18 @@ export interface Submission {
 
 /** A trigger lasts 3 s and once: too late, the person is asked to click again. */
 export async function openForm(desk: Desk, asker: Asker, view: types.ModalView): Promise<void> {
+  await openedForm(desk, asker, view);
+}
+
+/** The same for a form that is filled later; null: it could not be opened, and the person knows. */
+export async function openedForm(
+  desk: Desk,
+  asker: Asker,
+  view: types.ModalView,
+): Promise<{readonly id: string} | null> {
   try {
-    await desk.client.views.open({trigger_id: asker.triggerId, view});
+    const opened = await desk.client.views.open({trigger_id: asker.triggerId, view});
+    return {id: opened.view?.id ?? ''};
   } catch (error) {
     desk.log.warn({error: String(error)}, 'a form could not be opened');
     await answer(
@@ -31,12 +40,13 @@ export async function openForm(desk: Desk, asker: Asker, view: types.ModalView):
       asker,
       sentence('Slack did not open the form in time, and nothing was decided. Press the button again.'),
     );
+    return null;
   }
 }
 
 /** The channel to answer in, before anything else of the form is believed. */
 export function channelOf(submission: Submission): string | null {
-  return readMetadata(submission.metadata)?.channel ?? null;
+  return readMetadata(submission.metadata)?.channel ?? readChoice(submission.metadata)?.channel ?? null;
 }
 
 export async function onSubmit(desk: Desk, asker: Asker, submission: Submission): Promise<void> {
@@ -50,8 +60,6 @@ export async function onSubmit(desk: Desk, asker: Asker, submission: Submission)
   if (over !== null) return answer(desk, asker, aboutRun(over, await cardLink(desk, run.id)));
   const who = await desk.people.identify(asker.user, asker.team);
   switch (submission.callbackId) {
-    case CALLBACK.choose:
-      return choose(desk, asker, who, run, metadata.digest, readChoice(submission.state));
     case CALLBACK.breakGlass: {
       const reason = readReason(submission.state);
       if (reason === null)
@@ -65,18 +73,4 @@ export async function onSubmit(desk: Desk, asker: Asker, submission: Submission)
     default:
       return answer(desk, asker, sentence('This form is not known to the bot any more; nothing was done.'));
   }
-}
-
-/** Makes the next version of the plan, which the card then shows; it waits for a go like the one before. */
-async function choose(
-  desk: Desk,
-  asker: Asker,
-  who: Identified,
-  run: Run,
-  digest: string,
-  pids: readonly number[],
-): Promise<void> {
-  const chosen = await desk.engine.choose({run, digest, person: who.person, pids});
-  if (chosen.ok) return;
-  for (const message of refusal(chosen.failure, who, await cardLink(desk, run.id))) await answer(desk, asker, message);
 }

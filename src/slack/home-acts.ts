@@ -1,7 +1,6 @@
 /** Buttons on App Home and what its forms set going. Each opens a form, looks, or opens an ordinary card; none gives a go. */
 import {readHost} from '../domain/words.ts';
 import {failureMessage, sentence} from './blocks/answers.ts';
-import type {ViewState} from './blocks/choose-modal.ts';
 import {answerModal, diagnoseModal, FIELD, proposeModal, reportModal, typedIn} from './blocks/home-modals.ts';
 import {diagnosisMessage} from './blocks/host-answers.ts';
 import {addedMessage} from './blocks/report-message.ts';
@@ -16,6 +15,7 @@ import {requestIn, scheduleIn} from './home-forms.ts';
 import {ACTION, CALLBACK} from './ids.ts';
 import {askForPlan} from './reclaim.ts';
 import {readDraft, writeDraft} from './report-draft.ts';
+import type {ViewState} from './view-state.ts';
 
 /** A trigger lasts 3 s: a profile that is slow to come must not cost the form. */
 const ZONE_MS = 1_500;

@@ -12,7 +12,6 @@ import type {NewSchedule} from '../domain/schedule.ts';
 import {readWhen} from '../domain/schedule-words.ts';
 import {readHost, readReclaim} from '../domain/words.ts';
 import {failureSentence} from '../report/failure-sentence.ts';
-import type {ViewState} from './blocks/choose-modal.ts';
 import {
   chosenHostWords,
   FIELD,
@@ -28,6 +27,7 @@ import {plain} from './escape.ts';
 import {CALLBACK} from './ids.ts';
 import {type ReportDraft, readDraft, writeDraft} from './report-draft.ts';
 import {wordsOf} from './typed-text.ts';
+import type {ViewState} from './view-state.ts';
 
 export interface HomeForm {
   readonly callbackId: string;

@@ -6,6 +6,18 @@ export const ACTION = {
   terminateThenKill: 'go_terminate_then_kill',
   terminateOnly: 'go_terminate_only',
   choose: 'choose',
+  /** Inside of the form that `choose` opens. */
+  chooseBack: 'choose_back',
+  chooseNext: 'choose_next',
+  chooseLook: 'choose_look',
+  /** Value: tick or untick, and the first member of the workload. */
+  chooseWhole: 'choose_whole',
+  chooseGpu: 'choose_gpu',
+  chooseOwner: 'choose_owner',
+  chooseShow: 'choose_show',
+  chooseFind: 'choose_find',
+  chooseFindNow: 'choose_find_now',
+  chooseClear: 'choose_clear',
   leave: 'leave',
   stop: 'stop',
   stopLooking: 'stop_looking',
@@ -29,6 +41,11 @@ export const ACTION = {
 } as const;
 
 export type ActionId = (typeof ACTION)[keyof typeof ACTION];
+
+/** What changes an open form at once; everything else in one is read when it is submitted. */
+export function isTurn(actionId: string): boolean {
+  return actionId.startsWith('choose_');
+}
 
 export const CALLBACK = {
   homeDiagnose: 'home_diagnose_host',

@@ -1,16 +1,21 @@
 /** Bolt's payloads to our own words. What is asked is written down, then acknowledged; the work goes on behind it. */
-import type {App, BlockAction, SlashCommand, types} from '@slack/bolt';
+import type {App, BlockAction, SlashCommand, types, ViewOutput} from '@slack/bolt';
+import {readChoice} from './choice-state.ts';
+import {type OpenView, submitChoice, turnChoice} from './choosing.ts';
 import {onClick} from './clicks.ts';
 import {runCommand} from './commands.ts';
 import type {Asker, Desk} from './desk.ts';
+import {makeFormAnswers} from './form-answers.ts';
 import {channelOf, onSubmit} from './forms.ts';
 import {once} from './gate.ts';
 import type {Homes} from './home.ts';
 import {onHomeClick, onHomeForm} from './home-acts.ts';
 import {formAnswer, isHomeForm} from './home-forms.ts';
+import {CALLBACK, isTurn} from './ids.ts';
 import {type Asking, ackAfter, take} from './intake.ts';
 import {onMention, wordsToBot} from './mentioned.ts';
 import {respondTo} from './respond.ts';
+import type {ViewState} from './view-state.ts';
 
 interface Asked {
   readonly asking: Asking;
@@ -43,8 +48,15 @@ export function listen(app: App, desk: Desk, homes: Homes): void {
   app.action<BlockAction>(/.*/, async ({ack, action, body}) => {
     const {view} = body;
     const onHome = view !== undefined && (view.type === 'home' || isHomeForm(view.callback_id));
-    // A tick inside of an open form is read at its submit.
-    if (body.container['type'] === 'view' && !onHome) return ack();
+    if (body.container['type'] === 'view' && !onHome) {
+      await ack();
+      // A tick inside of an open form is read at its submit; what turns the form is done at once.
+      if (view?.callback_id !== CALLBACK.choose || !isTurn(action.action_id)) return;
+      const open = openView(view);
+      const turn = {view: open, actionId: action.action_id, value: pressedIn(action)};
+      desk.work.start('form', () => turnChoice(desk, askerInForm(body, open.metadata), turn));
+      return;
+    }
     const responseUrl = body.response_url === '' ? null : (body.response_url ?? null);
     const threadTs = body.container['thread_ts'];
     const asker: Asker = {
@@ -66,7 +78,18 @@ export function listen(app: App, desk: Desk, homes: Homes): void {
     );
   });
 
+  const answers = makeFormAnswers(desk);
   app.view(/.*/, async ({ack, body, view}) => {
+    if (view.callback_id === CALLBACK.choose) {
+      const open = openView(view);
+      const key = `form:${view.id}:${view.hash}:${body.user.id}`;
+      await answers.give(key, ack as Parameters<typeof answers.give>[1], open, async () => {
+        const answer = await submitChoice(desk, askerInForm(body, open.metadata), open);
+        homes.changed(body.user.id);
+        return answer;
+      });
+      return;
+    }
     const form = {callbackId: view.callback_id, metadata: view.private_metadata, state: view.state};
     const onHome = isHomeForm(form.callbackId);
     const said = onHome ? formAnswer(desk, body.user.id, form) : null;
@@ -135,6 +158,34 @@ function isNoWord(event: {
   readonly edited?: unknown;
 }): boolean {
   return event.bot_id !== undefined || event.subtype !== undefined || event.edited !== undefined;
+}
+
+interface InForm {
+  readonly user: {readonly id: string; readonly team_id?: string};
+  readonly team?: {readonly id: string} | null;
+  readonly trigger_id?: string;
+}
+
+function askerInForm(body: InForm, metadata: string): Asker {
+  return {
+    user: body.user.id,
+    team: body.user.team_id ?? body.team?.id ?? '',
+    channel: readChoice(metadata)?.channel ?? '',
+    threadTs: null,
+    saidTs: null,
+    triggerId: body.trigger_id ?? '',
+    respond: null,
+  };
+}
+
+function openView({id, hash, private_metadata: metadata, state}: ViewOutput): OpenView {
+  return {id, hash, metadata, state: state as ViewState};
+}
+
+/** The value of a button, or of the option that was chosen. */
+function pressedIn(action: BlockAction['actions'][number]): string {
+  if ('selected_option' in action) return action.selected_option?.value ?? '';
+  return 'value' in action ? (action.value ?? '') : '';
 }
 
 function askerOfCommand(command: SlashCommand): Asker {

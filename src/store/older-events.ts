@@ -20,7 +20,7 @@ export function completeSnapshot(kept: Snapshot): Snapshot {
 }
 
 /** Plans from before targets had families, those who stay their evidence, all of them owners, files a look, and owners a stop. */
-function completePlan(kept: Plan): Plan {
+export function completePlan(kept: Plan): Plan {
   return {
     ...kept,
     targets: kept.targets.map((target) => ({

@@ -184,7 +184,13 @@ const outcome = outer<Outcome>({word: outcomeWord, gpus: z.array(z.unknown()), s
 const EVENTS: {readonly [K in RunEvent['kind']]: z.ZodType<Omit<Extract<RunEvent, {kind: K}>, 'kind'>>} = {
   requested: z.looseObject({atMs, request}),
   surveyed: z.looseObject({atMs, snapshot}),
-  planned: z.looseObject({atMs, plan, digest: z.string(), expiresAtMs: z.number()}),
+  planned: z.looseObject({
+    atMs,
+    plan,
+    digest: z.string(),
+    expiresAtMs: z.number(),
+    by: person.optional(),
+  }) as z.ZodType<Omit<Extract<RunEvent, {kind: 'planned'}>, 'kind'>>,
   approved: z.looseObject({
     atMs,
     by: person,

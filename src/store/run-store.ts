@@ -20,6 +20,7 @@ import {
 import {decide} from './decide.ts';
 import {leaseOf, releaseLease, takeLease} from './leases.ts';
 import {baselines, keepLook, lastLooks, looksAt, noteBaseline} from './looks.ts';
+import {makeOfferStore} from './offers.ts';
 import {markPosted, owedRuns, pendingOutbox} from './outbox.ts';
 import {countRunsBy, findRuns, laterLooks, loadRun, openRunOn, openRuns, recentRuns} from './read-runs.ts';
 import {makeScheduleStore} from './schedules.ts';
@@ -66,6 +67,7 @@ export function makeRunStore(db: Kysely<Schema>, path: string): RunStore {
     runOfCard: (channel, ts) => runOfCard(reader, channel, ts),
     schedules: makeScheduleStore(reader),
     campaigns: makeCampaignStore(reader),
+    offers: makeOfferStore(reader),
     owedRuns: (limit) => owedRuns(reader, limit),
     pendingOutbox: (limit, of) => pendingOutbox(reader, limit, of),
     markPosted: (key, atMs) => markPosted(reader, key, atMs),

@@ -23,6 +23,8 @@ export interface Schema {
   readonly campaigns: CampaignRow;
   readonly campaign_samples: CampaignSamplesRow;
   readonly campaign_notes: CampaignNoteRow;
+  /** What open forms showed; both columns as JSON. */
+  readonly offers: {readonly id: string; readonly at_ms: number; readonly body: string; readonly look: string | null};
 }
 
 /** What a campaign sampled on one host, added up. */
@@ -242,5 +244,9 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
   [
     `insert into campaign_notes (campaign_id, what, at_ms, by_whom)
       select id, 'ended', ended_at_ms, '' from campaigns where ended_at_ms is not null`,
+  ],
+  [
+    `create table offers (id text primary key, at_ms bigint not null, body text not null, look text)`,
+    `create index offers_by_time on offers (at_ms)`,
   ],
 ];

@@ -76,6 +76,12 @@ async function waiting() {
   });
   if (!asked.ok) throw new Error(asked.conflict);
   const engine = makeEngine(deps);
+  const identityOf = (pid: number) => {
+    const {identity} =
+      [...at.plan.targets, ...at.plan.kept].find((one) => ('role' in one ? one.identity.pid : one.pid) === pid) ?? {};
+    if (!identity) throw new Error(`${pid} is not offered`);
+    return identity;
+  };
   let at: {readonly run: Run; readonly digest: string; readonly plan: Plan} = {
     run: asked.run,
     digest: 'd1',
@@ -84,7 +90,13 @@ async function waiting() {
   return {
     plan: made,
     async choose(...pids: readonly number[]): Promise<Plan> {
-      const chosen = await engine.choose({run: at.run, digest: at.digest, person: ANNA, pids});
+      const chosen = await engine.choose({
+        run: at.run,
+        digest: at.digest,
+        person: ANNA,
+        offer: null,
+        ticked: pids.map(identityOf),
+      });
       if (!chosen.ok) throw new Error(JSON.stringify(chosen.failure));
       at = chosen.value;
       return at.plan;

@@ -6,7 +6,6 @@ import type {OutcomeWord} from '../../src/domain/outcome.ts';
 import type {Plan} from '../../src/domain/plan.ts';
 import type {Run, RunEvent} from '../../src/domain/run.ts';
 import {failureMessage, sentence} from '../../src/slack/blocks/answers.ts';
-import {chooseModal} from '../../src/slack/blocks/choose-modal.ts';
 import {helpMessage} from '../../src/slack/blocks/help.ts';
 import {diagnosisMessage, hostsMessage, statusMessage} from '../../src/slack/blocks/host-answers.ts';
 import {rootCard} from '../../src/slack/blocks/root-card.ts';
@@ -27,7 +26,7 @@ import {
   holds,
   uuidOf,
 } from '../doubles/build.ts';
-import {codeLinesIn, expectSafe, hostile, stringsIn} from './blocks-hostile-text.ts';
+import {codeLinesIn, expectSafe, hostile} from './blocks-hostile-text.ts';
 import {
   AT,
   aKept,
@@ -157,9 +156,6 @@ describe('cards of a run that is built from hostile text', () => {
         for (const event of run.events) for (const reply of threadReplies(run, event, card)) expectSafe(reply);
         expectSafe(runMessage(run));
         expectSafe(runsMessage([run, run]));
-        const modal = chooseModal(run, text.slice(0, 100));
-        expect(checkView(modal)).toEqual([]);
-        for (const shown of stringsIn(modal.blocks)) expect(shown).not.toMatch(/[<>]/);
       }),
       {numRuns: 40},
     );
@@ -285,14 +281,6 @@ describe('64 GPUs, 500 holders and titles of 10,000 characters', () => {
     expectSafe(reply);
     for (let index = 0; index < GPUS; index += 1) expect(reply.text).toMatch(new RegExp(`^ ${index} +400 /`, 'm'));
     expect(reply.text).toMatch(/… \d+ more, [\d,]+ MiB/);
-  });
-
-  it('make a form that Slack takes, where the ones not listed are counted', () => {
-    const modal = chooseModal(waiting, 'm'.repeat(3_000));
-    expect(checkView(modal)).toEqual([]);
-    const shown = stringsIn(modal.blocks).join('\n');
-    expect(shown).toMatch(/… 275 more, \d[\d,]* MiB: not listed here/);
-    expect(shown).toMatch(/\*Locked\*: 125 processes/);
   });
 
   it('make a report that Slack takes, whatever survived', () => {

@@ -1,13 +1,15 @@
 /** The production door to Slack in a local Slack, over a real store and the real rules; only the host is scripted. */
 import {createHash, randomBytes} from 'node:crypto';
 import {onTestFinished} from 'vitest';
-import {ok} from '../../src/domain/failure.ts';
+import {type Failure, fail, ok} from '../../src/domain/failure.ts';
 import {hostName} from '../../src/domain/host.ts';
 import type {Policy} from '../../src/domain/policy.ts';
 import {type RunId, runId} from '../../src/domain/run.ts';
+import type {Snapshot} from '../../src/domain/snapshot.ts';
 import {bareOutcome, close, commit} from '../../src/engine/commit.ts';
 import type {EngineDeps} from '../../src/engine/deps.ts';
 import {makeEngine} from '../../src/engine/engine.ts';
+import {offerFrom} from '../../src/engine/offer.ts';
 import type {Clock, Engine, RemoteHosts, RunStore} from '../../src/engine/ports.ts';
 import {makeTurns} from '../../src/engine/turns.ts';
 import {type LocalSlack, type LocalSlackOptions, startLocalSlack} from '../../src/playground/slack/local-slack.ts';
@@ -43,6 +45,23 @@ export const SNAPSHOT = aSnapshot(
   {used: [97_460, 22_246, 4]},
 );
 
+const unreachable = async () =>
+  fail({reason: 'host-unreachable', host: HOST, address: 'gpu-07', detail: 'no route'} as const);
+/** Hosts that answer no further question: what is written, and what owners know, is then unknown. */
+const silentHosts: RemoteHosts = {
+  host: () => ({
+    probe: unreachable,
+    deep: unreachable,
+    writes: unreachable,
+    owners: unreachable,
+    owned: unreachable,
+    settings: unreachable,
+    sample: unreachable,
+    signal: unreachable,
+  }),
+  close: async () => undefined,
+};
+
 export interface Rig {
   readonly slack: LocalSlack;
   readonly store: RunStore;
@@ -68,6 +87,10 @@ export interface RigOptions extends LocalSlackOptions {
   readonly allowed?: (slack: LocalSlack) => string | undefined;
   /** Names of hosts, if not the one. */
   readonly hosts?: readonly string[];
+  /** What the look for "Choose…" sees, or why it fails: what stood on the card unless said. */
+  readonly fresh?: () => Snapshot | Failure;
+  /** What the first look sees. */
+  readonly first?: Snapshot;
   /** Who answers the looks of scheduled reports: nobody unless said. */
   readonly remote?: RemoteHosts;
 }
@@ -182,8 +205,15 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     ...makeEngine(deps),
     look: lookedAt,
     diagnose: lookedAt,
+    offer: async (run) => {
+      await gate;
+      const look = options.fresh?.() ?? options.first ?? SNAPSHOT;
+      const answer = 'reason' in look ? fail(look) : ok({snapshot: look, diagnosis: aDiagnosis(look)});
+      return offerFrom({...deps, remote: silentHosts}, run, answer);
+    },
     propose: async (request) => {
       const atMs = clock.now();
+      const seen = options.first ?? SNAPSHOT;
       const first = {kind: 'requested', atMs, request} as const;
       const requester = request.requester.kind === 'slack-user' ? `slack:${request.requester.id}` : 'os:anna';
       const id = deps.newRunId();
@@ -191,11 +221,11 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       if (!run.ok)
         return {ok: false, failure: {reason: 'host-busy', host: HOST, runId: run.busy.id, by: 'slack:somebody'}};
       deps.announcer.announce(run.run, run.run.events);
-      const surveyed = await commit(deps, run.run, 'looking', [{kind: 'surveyed', atMs, snapshot: SNAPSHOT}], {
+      const surveyed = await commit(deps, run.run, 'looking', [{kind: 'surveyed', atMs, snapshot: seen}], {
         machine: {bootId: MACHINE.bootId, pidNamespace: MACHINE.pidNamespace},
       });
       if (!surveyed.ok) return surveyed;
-      const plan = {...planFor(SNAPSHOT, request, {policy}), runId: id};
+      const plan = {...planFor(seen, request, {policy}), runId: id};
       const digest = deps.digest(JSON.stringify(plan));
       const expiresAtMs = atMs + policy.approvalMs;
       const waiting = await commit(
@@ -205,7 +235,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
         [{kind: 'planned', atMs, plan, digest, expiresAtMs}],
         {openApproval: {digest, expiresAtMs}, releaseLease: true},
       );
-      return waiting.ok ? ok({run: waiting.value, plan, digest, diagnosis: aDiagnosis(SNAPSHOT)}) : waiting;
+      return waiting.ok ? ok({run: waiting.value, plan, digest, diagnosis: aDiagnosis(seen)}) : waiting;
     },
     execute: async (run) => {
       executed.push(run.id);

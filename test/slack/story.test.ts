@@ -2,6 +2,7 @@
 import {describe, expect, it} from 'vitest';
 import type {SlackMessage} from '../../src/playground/slack/news.ts';
 import {ACTION} from '../../src/slack/ids.ts';
+import {formSaying, ticksIn} from './choose-flow.ts';
 import {HOST, type Rig, startRig} from './rig.ts';
 
 /** Somebody asks, and the card waits for a go. */
@@ -104,11 +105,8 @@ describe('a reclaim in Slack', () => {
     const {requester, approver} = slack.users;
     const old = await asked(rig);
     await slack.click(requester, old.ts, ACTION.choose);
-    const {view} = await slack.nextView(requester);
-    const box = view?.blocks.find((block) => JSON.stringify(block).includes('"checkboxes"'));
-    if (box?.block_id === undefined) throw new Error('no ticks in the form');
-    const other = /"value":"(600:[^"]+)"/.exec(JSON.stringify(box))?.[1] ?? '';
-    await slack.submitView(requester, {[box.block_id]: [other]});
+    const view = await formSaying(rig, requester, /Since the card/);
+    await slack.submitView(requester, ticksIn(view, {500: false, 600: true}));
     await slack.nextUpdate((message) => message.ts === old.ts && /600/.test(message.text));
 
     await slack.click(approver, old.ts, ACTION.terminateThenKill, {card: old});

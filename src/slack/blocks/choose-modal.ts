@@ -1,183 +1,269 @@
-/** "Choose…": the waiting plan as ticks, with evidence, and locks with their reasons. */
+/** "Choose…": who may be ticked, page by page, with evidence; what has changed since the card; locks with their reasons. */
 import type {types} from '@slack/bolt';
-import type {Kept, Plan, Target} from '../../domain/plan.ts';
-import type {Run} from '../../domain/run.ts';
-import {planOf} from '../../domain/run-state.ts';
-import {plural, span, thousands} from '../../report/amounts.ts';
+import {type Choosable, choosableIn, type Offer} from '../../domain/offer.ts';
+import type {Plan} from '../../domain/plan.ts';
+import {plural, thousands} from '../../report/amounts.ts';
+import {choiceFacts, choiceName} from '../../report/choice-groups.ts';
+import {driftNames, driftSummary, staleSentence} from '../../report/drift-since.ts';
 import {evidenceEntry} from '../../report/plan-evidence.ts';
-import {FINDING_WORD, KEPT_WORD} from '../../report/wording.ts';
-import {gpuWords, whose, workloadName, workloadsOf} from '../../report/workload-words.ts';
-import {type Entry, moreLine, shortened} from '../../report/wrapped.ts';
-import {mrkdwn, plain} from '../escape.ts';
-import {CALLBACK} from '../ids.ts';
+import {type Entry, shortened} from '../../report/wrapped.ts';
+import {type ChoiceState, TICKS, tickValue, writeChoice} from '../choice-state.ts';
+import {cutMrkdwn, mrkdwn, plain} from '../escape.ts';
+import {ACTION, CALLBACK} from '../ids.ts';
 import {LIMITS} from '../limits.ts';
-import {codeSections, section} from './message.ts';
+import {narrowBlocks} from './choose-narrow.ts';
+import {type ChoicePage, type Chunk, choicePage, isNarrowed, lockedIn} from './choose-page.ts';
+import {failureText} from './failure-text.ts';
+import {codeSections, context, section} from './message.ts';
+import {timed} from './people.ts';
 
-/** What a submitted view says of its inputs, as Slack sends it. */
-export interface ViewState {
-  readonly values: Readonly<Record<string, Readonly<Record<string, InputState>>>>;
+/** Evidence of one group, and of the locked, in lines: the first of these that one block holds. */
+const EVIDENCE_LINES = [40, 20, 10];
+const LOCKED_LINES = [60, 40, 20, 10];
+
+export interface ChooseForm {
+  readonly offer: Offer;
+  /** The plan on the card. */
+  readonly was: Plan;
+  readonly state: ChoiceState;
+  /** Why what was just submitted was refused; null: nothing was. */
+  readonly problem: string | null;
 }
 
-export interface InputState {
-  readonly selected_options?: readonly {readonly value?: string | undefined}[] | undefined;
-  readonly selected_option?: {readonly value?: string | undefined} | null | undefined;
-  readonly selected_conversation?: string | null | undefined;
-  readonly value?: string | null | undefined;
+/** The form as it stands on its page. Signals nothing: its submission makes another plan, which waits for a go. */
+export function chooseModal(form: ChooseForm): types.ModalView {
+  const {offer, was, state} = form;
+  const everybody = choosableIn(offer.plan);
+  const page = choicePage(offer, was, state);
+  const mayChoose = everybody.length > 0 && offer.stale?.why !== 'machine-changed';
+  return {
+    type: 'modal',
+    callback_id: CALLBACK.choose,
+    private_metadata: writeChoice({...state, page: page.page}),
+    title: {type: 'plain_text', text: 'Choose processes'},
+    close: {type: 'plain_text', text: 'Close'},
+    ...(mayChoose ? {submit: {type: 'plain_text', text: 'Make this the plan'}} : {}),
+    blocks: [
+      ...(form.problem === null ? [] : [within(`⚠ ${form.problem}`)]),
+      within(headOf(form)),
+      ...(mayChoose ? bodyOf(form, everybody, page) : []),
+      ...lockedBlocks(offer, state, page, mayChoose),
+      turnButtons(page, mayChoose),
+    ],
+  };
 }
 
-/** A ticked process: its whole identity, and the version of the plan that it was ticked in. */
-export interface Ticked {
-  readonly planVersion: number;
-  readonly pid: number;
-  readonly startTicks: string;
-  readonly uid: number;
-  readonly executable: string;
-}
-
-/** A form with more is nobody's to read; the rest is counted, and named by `pid=` in the command. */
-const MOST_OPTIONS = 100;
-const EVIDENCE_LINES_PER_GROUP = 40;
-const LOCKED_LINES = 40;
-const TICKS = 'ticks';
-
-type Choosable = Target | Kept;
-
-/** `metadata` comes back with the submission, at most 3,000 characters. */
-export function chooseModal(run: Run, metadata: string): types.ModalView {
-  const plan = planOf(run)?.plan ?? null;
-  const choosable = plan === null ? [] : choosableOf(plan);
+/** One thing to say, and nothing to choose. `text` is mrkdwn. */
+export function chooseEnd(text: string, metadata: string): types.ModalView {
   return {
     type: 'modal',
     callback_id: CALLBACK.choose,
     private_metadata: metadata,
     title: {type: 'plain_text', text: 'Choose processes'},
-    close: {type: 'plain_text', text: 'Back'},
-    ...(choosable.length === 0 ? {} : {submit: {type: 'plain_text', text: 'Make this the plan'}}),
-    blocks: plan === null ? [section('No plan waits here.')] : formOf(plan, choosable),
+    close: {type: 'plain_text', text: 'Close'},
+    blocks: [within(text)],
   };
 }
 
-/** PIDs that are ticked, in any group. Values that no option of ours ever had are left out. */
-export function readChoice(state: ViewState): readonly number[] {
-  return readTicks(state).map((one) => one.pid);
+/** The checkboxes in which this process stands on the page; else the first there are; null on a page without. */
+export function blockOf(form: ChooseForm, pid: number | null): string | null {
+  const everybody = choosableIn(form.offer.plan);
+  const {chunks} = choicePage(form.offer, form.was, form.state);
+  const at = chunks.findIndex((chunk) => chunk.places.some((place) => everybody[place]?.identity.pid === pid));
+  return chunks.length === 0 ? null : blockId(form.state, Math.max(0, at));
 }
 
-/** The same with everything that an option carries. */
-export function readTicks(state: ViewState): readonly Ticked[] {
-  return Object.entries(state.values)
-    .filter(([block]) => block.startsWith(TICKS))
-    .flatMap(([, inputs]) => Object.values(inputs))
-    .flatMap((input) => input.selected_options ?? [])
-    .flatMap((option) => readTick(option.value ?? ''));
-}
-
-function readTick(value: string): readonly Ticked[] {
-  const [, pid, startTicks, uid, executable, version] =
-    /^(\d{1,10}):(\d{1,20}):(\d{1,10}):([\d:]{1,60}):v(\d{1,6})$/.exec(value) ?? [];
-  if (pid === undefined || startTicks === undefined || executable === undefined) return [];
-  return [{planVersion: Number(version), pid: Number(pid), startTicks, uid: Number(uid), executable}];
-}
-
-function formOf(plan: Plan, choosable: readonly Choosable[]): types.KnownBlock[] {
-  const shown = choosable.slice(0, MOST_OPTIONS);
-  const rest = choosable.slice(MOST_OPTIONS);
-  const lockedOnes = plan.kept.filter((one) => !one.choosable || one.identity === null);
-  const locked = lockedOnes.map((one) => evidenceEntry(one, plan));
+function headOf({offer, was}: ChooseForm): string {
+  const host = `*${mrkdwn(offer.plan.host, 100)}*`;
+  if (offer.stale === null) {
+    const names = driftNames(was, offer).map((line) => `• ${mrkdwn(line, 200)}`);
+    return [
+      `${host}, looked at again ${timed(offer.plan.madeAtMs)}. Since the card: *${mrkdwn(driftSummary(was, offer), 400)}*.`,
+      ...names,
+    ].join('\n');
+  }
+  const {stale} = offer;
+  const failed = stale.why === 'no-look' ? failureText(stale.failure, 400) : '';
   return [
-    section(
-      `*${mrkdwn(plan.host, 100)}*, version ${plan.version} of the plan. What is ticked would be signalled after a new go; nothing is signalled by this form.`,
-    ),
-    ...(shown.length === 0
-      ? [section('Nobody can be chosen here.')]
-      : groupsOf(shown).flatMap((group, at) => groupBlocks(group, at, plan))),
-    ...(rest.length === 0
+    `⚠ ${stale.why === 'no-look' ? failed : mrkdwn(staleSentence(stale, ''), 400)}`,
+    ...(stale.why === 'machine-changed'
       ? []
       : [
-          section(
-            `${mrkdwn(moreLine(rest.map((one) => ({MiB: one.chargedMiB}))))}: not listed here, and left out of a plan that is chosen here. Name them with pid= in a new command.`,
-          ),
+          `This is the plan of ${host} as it was ${timed(offer.plan.madeAtMs)}. Choosing from it is possible: at the go the host is looked at again, and who is not the same any more is left alone.`,
         ]),
-    ...(locked.length === 0
-      ? []
-      : [
-          section(`*Locked*: ${plural(locked.length, 'process', 'processes')}`),
-          ...codeSections(shortened(locked, LOCKED_LINES)),
-        ]),
+  ].join('\n');
+}
+
+function bodyOf(form: ChooseForm, everybody: readonly Choosable[], page: ChoicePage): types.KnownBlock[] {
+  const {offer, state} = form;
+  return [
+    section(countsOf(everybody, page, state)),
+    ...narrowBlocks(offer, state, everybody.length),
+    ...(page.listed > 0 || state.show === 'locked'
+      ? page.chunks.flatMap((chunk, at) => chunkBlocks(chunk, at, form, everybody))
+      : [section('Nobody is listed: no process fits what the list is narrowed to.')]),
   ];
 }
 
-/** Targets first: they are what is ticked. Workload by workload, as the card has them. */
-function choosableOf(plan: Plan): readonly Choosable[] {
+/** Numbers that no tick on this page changes, since Slack says nothing of those before the form is submitted. */
+function countsOf(everybody: readonly Choosable[], page: ChoicePage, state: ChoiceState): string {
+  const sum = (places: readonly number[]): string => {
+    const MiB = places.reduce((total, at) => total + (everybody[at]?.chargedMiB ?? 0), 0);
+    return `${thousands(places.length)}, ${thousands(MiB)} MiB`;
+  };
+  const narrowed = isNarrowed(state);
   return [
-    ...workloadsOf(plan.targets).flatMap((workload) => workload.targets),
-    ...plan.kept.filter((one) => one.choosable && one.identity !== null),
-  ];
+    'Ticked is who would be signalled after a new go. This form signals nothing.',
+    `${plural(everybody.length, 'process', 'processes')} can be chosen${narrowed ? `, ${thousands(page.listed)} listed` : ''}.${
+      page.pages > 1
+        ? ` Page ${page.page + 1} of ${page.pages}: ${page.first} to ${page.first + page.shown.length - 1}.`
+        : ''
+    }`,
+    ...(page.elsewhere.length > 0 ? [`Ticked on other pages: ${sum(page.elsewhere)}. They stay ticked.`] : []),
+    ...(page.hidden.length > 0
+      ? [`Ticked and not listed now: ${sum(page.hidden)}. Narrowing hides them; they stay ticked.`]
+      : []),
+  ].join('\n');
 }
 
-function groupsOf(shown: readonly Choosable[]): readonly (readonly Choosable[])[] {
-  const groups: (readonly Choosable[])[] = [];
-  for (let at = 0; at < shown.length; at += LIMITS.checkboxes) groups.push(shown.slice(at, at + LIMITS.checkboxes));
-  return groups;
-}
-
-function groupBlocks(group: readonly Choosable[], at: number, plan: Plan): types.KnownBlock[] {
-  const options = group.map((one) => optionOf(one, plan));
-  const ticked = options.filter((_, index) => isTarget(group[index]));
-  const first = at * LIMITS.checkboxes + 1;
-  const evidence: readonly Entry[] = group.map((one) => evidenceEntry(one, plan));
+function chunkBlocks(
+  {group, places, first, of, whole}: Chunk,
+  at: number,
+  {offer, was, state}: ChooseForm,
+  everybody: readonly Choosable[],
+): types.KnownBlock[] {
+  const {plan} = offer;
+  const members = places.flatMap((place) => {
+    const one = everybody[place];
+    return one === undefined ? [] : [{place, one, option: optionOf(one, plan, was)}];
+  });
+  const ticked = members.filter(({place}) => state.ticks.has(place)).map(({option}) => option);
+  const part = of > places.length ? ` (${first} to ${first + places.length - 1} of ${of})` : '';
   return [
+    ...(whole === null ? [] : [wholeBlock(group, whole, state, at)]),
     {
       type: 'input',
-      // A new version is a new form: Slack would keep the ticks of the old one.
-      block_id: `${TICKS}_${plan.version}_${at}`,
+      block_id: blockId(state, at),
       optional: true,
-      label: {type: 'plain_text', text: plain(groupLabel(group, first, plan), LIMITS.input.label)},
+      // The line above it says the rest; a label makes sense without that line, too.
+      label: {
+        type: 'plain_text',
+        text: plain(`${whole === null ? group.title : `Processes of ${group.short}`}${part}`, 300),
+      },
       element: {
         type: 'checkboxes',
         action_id: TICKS,
-        options,
+        options: members.map(({option}) => option),
         ...(ticked.length === 0 ? {} : {initial_options: ticked}),
       },
     },
-    ...codeSections(shortened(evidence, EVIDENCE_LINES_PER_GROUP)),
+    ...inOneBlock(
+      members.map(({one}) => evidenceEntry(one, plan)),
+      EVIDENCE_LINES,
+    ),
   ];
 }
 
-/** "Processes 1 to 10: vLLM, 1 server + 8 workers": the workloads that stand in this group, whole or in part. */
-function groupLabel(group: readonly Choosable[], first: number, plan: Plan): string {
-  const names = workloadsOf(plan.targets)
-    .filter((workload) => workload.as === 'family' && workload.targets.some((target) => group.includes(target)))
-    .map(workloadName);
-  return `Processes ${first} to ${first + group.length - 1}${names.length === 0 ? '' : `: ${names.join('; ')}`}`;
-}
-
-function optionOf(one: Choosable, plan: Plan): types.PlainTextOption {
-  const pid = isTarget(one) ? one.identity.pid : one.pid;
-  const what = isTarget(one)
-    ? one.findings
-        .slice(0, 2)
-        .map((kind) => FINDING_WORD[kind])
-        .join(', ')
-    : KEPT_WORD[one.why];
-  const gpus = gpuWords(one.gpuUuids, plan);
-  const memory = one.chargedMiB === null ? '' : `${thousands(one.chargedMiB)} MiB`;
-  const facts = [`${gpus} ${memory}`.trim(), whose(one.ownership), `up ${span(one.ageMs)}`].filter(
-    (part) => part !== '',
-  );
+/** A button rather than a tick: it means what it says whatever was ticked below it since. */
+function wholeBlock(group: Chunk['group'], whole: readonly number[], state: ChoiceState, at: number): types.KnownBlock {
+  const all = whole.every((place) => state.ticks.has(place));
+  const name = plain(group.short, 40);
   return {
-    text: {type: 'plain_text', text: plain(`PID ${pid} ${one.name} · ${what}`, LIMITS.option.text)},
-    description: {type: 'plain_text', text: plain(facts.join(' · '), LIMITS.option.description)},
-    value: carriedBy(one, plan),
+    type: 'section',
+    block_id: `whole_${state.turn}_${at}`,
+    text: {type: 'mrkdwn', text: `*${mrkdwn(group.title, 300)}*`, verbatim: true},
+    accessory: {
+      type: 'button',
+      action_id: ACTION.chooseWhole,
+      text: {type: 'plain_text', text: `${all ? 'Untick' : 'Tick'} all ${thousands(whole.length)}`},
+      value: `${all ? 'untick' : 'tick'}:${group.members[0] ?? 0}`,
+      accessibility_label: plain(`${all ? 'Untick' : 'Tick'} all ${whole.length} of ${name}`, 75),
+    },
   };
 }
 
-function carriedBy(one: Choosable, plan: Plan): string {
-  const {identity} = one;
-  if (identity === null) throw new Error('Internal error: an option without identity');
-  const value = `${identity.pid}:${identity.startTicks}:${identity.uid}:${identity.executable}:v${plan.version}`;
-  return [...value].slice(0, LIMITS.option.value).join('');
+function optionOf(one: Choosable, plan: Plan, was: Plan): types.PlainTextOption {
+  return {
+    text: {type: 'plain_text', text: plain(choiceName(one, was), LIMITS.option.text)},
+    description: {type: 'plain_text', text: plain(choiceFacts(one, plan), LIMITS.option.description)},
+    value: tickValue(one.identity, plan),
+  };
 }
 
-function isTarget(one: Choosable | undefined): one is Target {
-  return one !== undefined && 'role' in one;
+/** On the last page, and wherever they are asked for. */
+function lockedBlocks(offer: Offer, state: ChoiceState, page: ChoicePage, mayChoose: boolean): types.KnownBlock[] {
+  if (offer.stale?.why === 'machine-changed') return [];
+  const locked = lockedIn(offer, state);
+  const here = state.show === 'locked' || (state.show === 'all' && page.page === page.pages - 1);
+  if (!here || (locked.length === 0 && state.show !== 'locked' && mayChoose)) return [];
+  if (locked.length === 0)
+    return [section(mayChoose ? 'Nobody who is listed is locked.' : 'Nobody can be chosen here.')];
+  return [
+    section(
+      `${mayChoose ? '' : 'Nobody can be chosen here. '}*Locked*: ${plural(locked.length, 'process', 'processes')}, never signalled`,
+    ),
+    ...inOneBlock(
+      locked.map((one) => evidenceEntry(one, offer.plan)),
+      LOCKED_LINES,
+    ),
+  ];
+}
+
+function turnButtons(page: ChoicePage, mayChoose: boolean): types.KnownBlock {
+  const button = (action_id: string, text: string, label: string): types.Button => ({
+    type: 'button',
+    action_id,
+    text: {type: 'plain_text', text},
+    accessibility_label: label,
+  });
+  const now = page.page + 1;
+  return {
+    type: 'actions',
+    block_id: `turn_${page.page}`,
+    elements: [
+      ...(mayChoose && page.page > 0
+        ? [
+            button(
+              ACTION.chooseBack,
+              `Back to page ${now - 1}`,
+              `Back to page ${now - 1} of ${page.pages}; ticks are kept`,
+            ),
+          ]
+        : []),
+      ...(mayChoose && now < page.pages
+        ? [button(ACTION.chooseNext, `Next: page ${now + 1}`, `Next: page ${now + 1} of ${page.pages}; ticks are kept`)]
+        : []),
+      button(ACTION.chooseLook, 'Look again', 'Look at the host again; ticks are kept, nothing is signalled'),
+    ],
+  };
+}
+
+/** Escaped text may be five times as long as what it was. */
+function within(text: string): types.SectionBlock {
+  return section(cutMrkdwn(text, LIMITS.section.text));
+}
+
+function blockId(state: ChoiceState, at: number): string {
+  return `${TICKS}_${state.turn}_${at}`;
+}
+
+/** As many whole entries as one block holds; the rest is counted. */
+function inOneBlock(entries: readonly Entry[], tries: readonly number[]): readonly types.KnownBlock[] {
+  let blocks: readonly types.KnownBlock[] = [];
+  for (const lines of tries) {
+    blocks = codeSections(shortened(entries, lines));
+    if (blocks.length <= 1) break;
+  }
+  return blocks.slice(0, 1);
+}
+
+/** What stands in the form while the host is looked at. */
+export function lookingModal(host: string, metadata: string, note = ''): types.ModalView {
+  return {
+    ...chooseEnd(`Looking at *${mrkdwn(host, 100)}* again; nothing is signalled.${note}`, metadata),
+    blocks: [
+      section(`Looking at *${mrkdwn(host, 100)}* again; nothing is signalled.${note}`),
+      context('The list comes by itself. Should it not within two minutes, close this and press the button again.'),
+    ],
+  };
 }

@@ -7,7 +7,7 @@ import {whenPhrase} from '../../domain/schedule-phrase.ts';
 import {mrkdwn, plain} from '../escape.ts';
 import {CALLBACK, type CallbackId} from '../ids.ts';
 import {LIMITS} from '../limits.ts';
-import type {ViewState} from './choose-modal.ts';
+import type {ViewState} from '../view-state.ts';
 import {cutBlock} from './fit.ts';
 import {context, type Message, section} from './message.ts';
 import {dated} from './people.ts';

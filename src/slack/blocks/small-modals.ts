@@ -1,10 +1,9 @@
-/** Modals that ask for a reason, and the empty one that is opened before slow work. */
+/** Modals that ask for a reason. */
 import type {types} from '@slack/bolt';
 import {plain} from '../escape.ts';
 import {CALLBACK} from '../ids.ts';
 import {LIMITS} from '../limits.ts';
-import type {ViewState} from './choose-modal.ts';
-import {section} from './message.ts';
+import type {ViewState} from '../view-state.ts';
 
 const REASON = 'reason';
 
@@ -24,18 +23,6 @@ export function leaveModal(host: string, metadata: string): types.ModalView {
     hint: 'Optional. It stands in the thread.',
     optional: true,
   });
-}
-
-/** Opened at once with the click's trigger, which lasts 3 s; filled by `views.update`. */
-export function loadingModal(metadata: string): types.ModalView {
-  return {
-    type: 'modal',
-    callback_id: CALLBACK.choose,
-    private_metadata: metadata,
-    title: {type: 'plain_text', text: 'Choose processes'},
-    close: {type: 'plain_text', text: 'Back'},
-    blocks: [section('Reading the plan…')],
-  };
 }
 
 /** The typed reason; null if none was typed. */

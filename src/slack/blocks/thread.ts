@@ -158,14 +158,14 @@ function found(run: Run, {plan}: EventOf<'planned'>, thread: ThreadContext): Mes
   ]);
 }
 
-function chosen({plan, digest}: EventOf<'planned'>): Message {
+function chosen({plan, digest, by}: EventOf<'planned'>): Message {
   const names = plan.targets.map((target) => ({
     lines: () => [`☑ ${target.identity.pid} ${safeLine(target.name, 28)}`],
     MiB: target.chargedMiB,
   }));
   return messageOf([
     section(
-      `*Chosen by hand*: version ${plan.version} of the plan, ${digest.slice(0, 8)}, waits for a go. Earlier cards are outdated.`,
+      `*Chosen by hand*${by === undefined ? '' : ` by ${mention(by)}`}: version ${plan.version} of the plan, ${digest.slice(0, 8)}, waits for a go. Earlier cards are outdated.`,
     ),
     ...codeSections(shortened(names, TEXT_LINES)),
   ]);
