@@ -13,7 +13,7 @@ interface Rule {
 }
 
 /** What the engine needs of the world, and the verbs that it gives to the doors. */
-const PORTS = ['engine/ports.ts', 'engine/report-ports.ts', 'engine/campaign-ports.ts'];
+const PORTS = ['engine/ports.ts', 'engine/report-ports.ts', 'engine/campaign-ports.ts', 'engine/offer-ports.ts'];
 
 const RULES: Readonly<Record<string, Rule>> = {
   domain: {rooms: [], outside: []},
