@@ -40,6 +40,8 @@ const ROLE: Readonly<Record<string, string>> = {
 
 /** `shown` is asked each time: more may be started while somebody looks. */
 export function labState(name: string, lab: Lab, shown: () => readonly Shown[]): () => Promise<HostState> {
+  /** What ended keeps the title that it had. */
+  const titles = new Map<LabProcess, string>();
   return async () => {
     const processes = shown();
     const [entries, used, facts] = await Promise.all([
@@ -55,9 +57,10 @@ export function labState(name: string, lab: Lab, shown: () => readonly Shown[]):
         const billed = new Set([process.pid, ...process.billed]);
         const gpus = new Set(entries.filter((entry) => billed.has(entry.pid)).map((entry) => entry.gpu));
         const alive = fact?.alive === true;
+        if (fact !== null && fact.title !== '') titles.set(process, fact.title);
         return {
           pid: process.pid,
-          name: titleOf(fact?.title ?? '', process.label),
+          name: titleOf(titles.get(process) ?? '', process.label),
           user,
           alive,
           what: ROLE[process.label] ?? process.label,
@@ -70,7 +73,7 @@ export function labState(name: string, lab: Lab, shown: () => readonly Shown[]):
   };
 }
 
-const MOST = 44;
+const MOST = 46;
 
 /** The title that the process gives itself, without the interpreter's path; its role where it has none. */
 function titleOf(title: string, label: string): string {
