@@ -10,6 +10,7 @@ import {runId} from './domain/run.ts';
 import {makeEngine} from './engine/engine.ts';
 import type {Clock, Engine, RunStore} from './engine/ports.ts';
 import {type Logger, makeLogger} from './log.ts';
+import {makeDraw} from './picture/draw.ts';
 import {failureSentence} from './report/failure-sentence.ts';
 import {keepCampaigns} from './schedule/campaign-times.ts';
 import {keepLaterLooks} from './schedule/later-looks.ts';
@@ -90,6 +91,7 @@ async function work(config: Config, slack: SlackSettings, store: RunStore, logge
       policy: config.policy,
       clock,
       log: logger,
+      draw: config.policy.pictures ? makeDraw() : null,
       onFatal: (sentence) => ending.end(EXIT.usage, sentence),
       onBug: (error, during) => ending.end(EXIT.internal, `${during} failed: ${textOf(error)}`),
     },

@@ -18,6 +18,7 @@ const SCOPE_OF_METHOD: Readonly<Record<string, string | null>> = {
   'chat.update': 'chat:write',
   'chat.delete': 'chat:write',
   'chat.getPermalink': null,
+  'files.uploadV2': 'files:write',
   'views.open': null,
   'views.publish': null,
   'views.update': null,

@@ -17,6 +17,7 @@ export function policyOf(written: WrittenPolicy): Policy {
     selfGo: written.selfGo ?? true,
     breakGlass: written.breakGlass ?? true,
     tellRequester: written.tellRequester ?? true,
+    pictures: written.pictures ?? true,
     graceMs,
     profilerGraceMs,
     writingGraceMs: written.writingGrace ?? Math.max(profilerGraceMs, 10 * MINUTE),

@@ -94,6 +94,7 @@ export const policyFileSchema = strict({
   selfGo: flag.optional(),
   breakGlass: flag.optional(),
   tellRequester: flag.optional(),
+  pictures: flag.optional(),
   grace: duration('1s', '1h', '30s').optional(),
   profilerGrace: duration('1s', '6h', '3m').optional(),
   writingGrace: duration('1s', '6h', '10m').optional(),

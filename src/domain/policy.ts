@@ -32,6 +32,8 @@ export interface Policy {
   readonly breakGlass: boolean;
   /** Whoever asked for a run hears of its end in their own conversation with the bot, unless they have just seen it. */
   readonly tellRequester: boolean;
+  /** Whether a closed run's pictures go into its thread in Slack. */
+  readonly pictures: boolean;
   readonly graceMs: number;
   /** Used instead of `graceMs` when a target is a profiler or writes a report. */
   readonly profilerGraceMs: number;

@@ -25,6 +25,7 @@ import {approverMentions} from './mentions.ts';
 import {makeNames} from './names.ts';
 import {makePace} from './pace.ts';
 import {makePeople} from './people.ts';
+import {type Draw, makePictures} from './pictures.ts';
 import {editWith, makePoster} from './poster.ts';
 import {makeProgressEditor} from './progress-editor.ts';
 import {makeReminders} from './reminders.ts';
@@ -51,6 +52,8 @@ export interface SlackDeps {
   readonly policy: Policy;
   readonly clock: Clock;
   readonly log: Log;
+  /** SVG to PNG; null: no pictures are wanted. */
+  readonly draw: Draw | null;
   /** The process must end: one line for its operator. */
   readonly onFatal: (sentence: string) => void;
   readonly onBug: (error: unknown, during: string) => void;
@@ -99,6 +102,7 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
     poster,
     editProgress: (card, message) => editWith(clients.progress, card, names.dress(message)),
     editor,
+    pictures: makePictures({client: clients.deliver, draw: deps.draw, store, pace, work, clock, log}),
     clock,
     log,
     channel: options.channels[0],

@@ -11,11 +11,13 @@ import type {Message} from './blocks/message.ts';
 import {broadcasts, threadReplies} from './blocks/thread.ts';
 import {type CardWriterDeps, makeCardWriter} from './card-writer.ts';
 import type {Lane} from './lane.ts';
+import type {Pictures} from './pictures.ts';
 
 export interface CatchUpDeps extends CardWriterDeps {
   /** To whoever asked for it, where the policy wants that. Throws what Slack threw: then it is still owed. */
   readonly tellEnd: (run: Run) => Promise<void>;
   readonly log: Log;
+  readonly pictures: Pictures;
 }
 
 export interface CatchUp {
@@ -86,6 +88,7 @@ export function makeCatchUp(deps: CatchUpDeps): CatchUp {
         card = await post(run, card, lane, {reply, notes, toChannel: last && goesToChannel(run, event)});
       }
       await store.keepTold(run.id, told + 1);
+      if (event.kind === 'closed') deps.pictures.show(run, card);
     }
     return true;
   };

@@ -249,6 +249,7 @@ export function aPolicy(change: Partial<Policy> = {}): Policy {
     selfGo: true,
     breakGlass: true,
     tellRequester: true,
+    pictures: true,
     graceMs: 30_000,
     profilerGraceMs: 300_000,
     writingGraceMs: 600_000,

@@ -61,6 +61,7 @@ async function desk(clock: Clock = systemClock()): Promise<Desk> {
       team: () => 'T1',
       command: '/gpu',
       approvers: ['<@U1>'],
+      pictures: {show: () => undefined},
       onFatal: () => undefined,
       tellEnd: async () => undefined,
     }),

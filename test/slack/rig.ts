@@ -93,6 +93,8 @@ export interface RigOptions extends LocalSlackOptions {
   readonly first?: Snapshot;
   /** Who answers the looks of scheduled reports: nobody unless said. */
   readonly remote?: RemoteHosts;
+  /** None unless said. */
+  readonly draw?: (svg: string) => Promise<Uint8Array>;
 }
 
 export async function startRig(options: RigOptions = {}): Promise<Rig> {
@@ -135,6 +137,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
         policy,
         clock,
         log: {info: note, warn: note, error: note},
+        draw: options.draw ?? null,
         onFatal: (sentence) => void fatal.push(sentence),
         onBug: (error, during) => void fatal.push(`bug in ${during}: ${error instanceof Error ? error.stack : error}`),
       },

@@ -38,6 +38,7 @@ export interface SlackGroup extends Named {
 export const DEFAULT_SCOPES = [
   'commands',
   'chat:write',
+  'files:write',
   'app_mentions:read',
   'im:history',
   'users:read',
