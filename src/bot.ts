@@ -131,6 +131,7 @@ async function work(config: Config, slack: SlackSettings, store: RunStore, logge
     clock,
     log: logger,
     everyMs: CAMPAIGNS_EVERY_MS,
+    watchEveryMs: config.policy.watchEveryMs,
     over: ending.signal,
   }).catch(ending.bug);
   const reporting = keepReports(engine, config, reports, logger).catch(ending.bug);

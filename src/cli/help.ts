@@ -23,7 +23,7 @@ export const USAGE = `gpu-reclaim looks first, shows a plan, asks a human, signa
   gpu-reclaim profile stop ID|HOST   end it: what is left behind, what is set differently,
                                      and the command for each; profile report looks again
   gpu-reclaim profile list           who holds what
-  gpu-reclaim keep HOST [gpus=0-3] until=18:00 "why"
+  gpu-reclaim keep HOST [gpus=0-3] [pid=4711] until=18:00 "why"
                                      the same hold without the looks
   gpu-reclaim runs                   what was done
   gpu-reclaim show RUN               one run, whole

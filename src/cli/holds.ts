@@ -5,7 +5,7 @@ import {readHold} from '../domain/campaign-words.ts';
 import {nearest} from '../domain/nearest.ts';
 import type {EndedCampaign} from '../engine/campaign-ports.ts';
 import {dateTime, plural} from '../report/amounts.ts';
-import {campaignLine, measuredWords, reportLines} from '../report/campaign-lines.ts';
+import {campaignLine, heldWords, measuredWords, reportLines} from '../report/campaign-lines.ts';
 import {failureSentence} from '../report/failure-sentence.ts';
 import {type CliContext, printJson, refuse} from './context.ts';
 import {EXIT, type ExitCode} from './exit-code.ts';
@@ -60,7 +60,7 @@ async function start(context: CliContext, kind: 'profile' | 'keep', words: reado
   else
     context.terminal.print(
       campaignLine(kept, context.clock.now(), dateTime),
-      'Others have these GPUs back only with override="why". Nothing is signalled by a hold.',
+      `${heldWords(kept.campaign, 'override="why"')} Nothing is signalled by a hold.`,
       ...(kind === 'profile'
         ? [
             measuredWords(kept.campaign.sampleMs),

@@ -1,5 +1,5 @@
 /** Who may ask, go, deny, cancel, pause and resume (design 2.2): asked at the request and again at the go. */
-import {asHold, type Campaign, holdsGpus} from './campaign.ts';
+import {asHold, type Campaign, holdsGpus, holdsProcess} from './campaign.ts';
 import type {Failure} from './failure.ts';
 import type {Host} from './host.ts';
 import {isSameId, isSamePerson, type Person, personId, type SamePerson} from './person.ts';
@@ -65,6 +65,22 @@ export function overriding(request: ReclaimRequest, inTheWay: readonly Campaign[
     : {...rest, override: {...override, holds: inTheWay.map(asHold)}};
 }
 
+/** Processes that others hold and that the plan would signal, however they came onto it. A dry run takes nothing. */
+export function refuseHeldTargets(plan: Plan, request: ReclaimRequest, holds: readonly Campaign[]): Failure | null {
+  const overridden = overriddenBy(request);
+  const left = holds.filter((hold) => !overridden.has(hold.id) && holdsTarget(hold, plan));
+  if (left.length === 0 || request.dryRun) return null;
+  return {reason: 'gpus-held', host: plan.host, holds: left.map(asHold)};
+}
+
+function holdsTarget(hold: Campaign, plan: Plan): boolean {
+  return plan.targets.some(({identity}) => holdsProcess(hold, plan.machine, identity));
+}
+
+function overriddenBy(request: ReclaimRequest): ReadonlySet<string> {
+  return new Set(request.override?.holds.map(({id}) => id));
+}
+
 /**
  * Asked again at the go, for the GPUs that the plan's targets use: a hold that came later, or that was left out then, is
  * in the way whatever the request said, unless its holder is who gives the go.
@@ -82,9 +98,9 @@ export function refuseHeldGo(
   const known = indexes.filter((index) => index !== null);
   // A GPU without a number may be any; so may the memory of a target that uses none that is known.
   const anyGpu = known.length < indexes.length || used.size === 0;
-  const overridden = new Set(request.override?.holds.map(({id}) => id));
+  const overridden = overriddenBy(request);
   const left = holds
-    .filter((hold) => holdsGpus(hold, plan.host, anyGpu ? null : known))
+    .filter((hold) => holdsGpus(hold, plan.host, anyGpu ? null : known) || holdsTarget(hold, plan))
     .filter(({id, by}) => !overridden.has(id) && !isSameId(by, personId(person), same));
   return left.length === 0 ? null : {reason: 'gpus-held', host: plan.host, holds: left.map(asHold)};
 }

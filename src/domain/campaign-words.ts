@@ -1,4 +1,4 @@
-/** `profile start HOST… [label] [gpus=…] [out=DIR] [sample=60s] [lgc=LOW,HIGH] [lmc=LOW,HIGH] [until=…]` and `keep HOST [gpus=…] until=… "why"`, as people type them. */
+/** `profile start HOST… [label] [gpus=…] [out=DIR] [sample=60s] [lgc=LOW,HIGH] [lmc=LOW,HIGH] [until=…]` and `keep HOST [gpus=…] [pid=…] until=… "why"`, as people type them. */
 import type {Campaign} from './campaign.ts';
 import {parseDuration} from './duration.ts';
 import {fail, ok, type Result} from './failure.ts';
@@ -11,6 +11,8 @@ import {readGpus, readHost} from './words.ts';
 import {readZone} from './zone.ts';
 
 export interface AskedHold extends Pick<Campaign, 'kind' | 'hosts' | 'gpus' | 'label' | 'out' | 'sampleMs' | 'locked'> {
+  /** Processes to be held by themselves, on the one host. */
+  readonly pids: readonly number[];
   /** A single time; null: until it is ended. */
   readonly until: When | null;
 }
@@ -26,7 +28,7 @@ const LABEL_MAX = 120;
 const SAMPLE_MS = {least: 10_000, most: 3_600_000};
 /** What only a campaign has. */
 const OF_CAMPAIGNS: readonly Option[] = ['out', 'sample', 'lgc', 'lmc'];
-const OPTIONS = ['gpus', 'until', 'zone', 'label', 'out', 'sample', 'lgc', 'lmc'] as const;
+const OPTIONS = ['gpus', 'until', 'zone', 'label', 'out', 'sample', 'lgc', 'lmc', 'pid'] as const;
 type Option = (typeof OPTIONS)[number];
 
 /** Words behind `profile start` or `keep`. Bare words are hosts and groups; the first that is none begins the label. */
@@ -50,6 +52,9 @@ export function readHold(kind: Campaign['kind'], words: readonly string[], known
   const sampleMs = sampleText === undefined ? null : parseDuration(sampleText.toLowerCase());
   if (sampleText !== undefined && (sampleMs === null || sampleMs < SAMPLE_MS.least || sampleMs > SAMPLE_MS.most))
     return bad('sample', 'how often to look, from 10s to 1h, such as sample=60s');
+  const pids = readPids(options.get('pid'));
+  if (pids === null) return bad('pid', 'process ids such as pid=4711 or pid=4711,4712');
+  if (pids.length > 0 && read.value.hosts.length > 1) return fail({reason: 'one-host-only', hosts: read.value.hosts});
   const locked = {graphics: rangeOf(options.get('lgc')), memory: rangeOf(options.get('lmc'))};
   for (const option of ['lgc', 'lmc'] as const)
     if (options.has(option) && rangeOf(options.get(option)) === null)
@@ -62,7 +67,17 @@ export function readHold(kind: Campaign['kind'], words: readonly string[], known
   const zoneText = options.get('zone');
   const zone = zoneText === undefined ? (until?.value.zone ?? null) : readZone(zoneText);
   if (zoneText !== undefined && zone === null) return bad('zone', 'a zone such as Europe/Berlin or UTC');
-  const asked = {kind, hosts: read.value.hosts, gpus, label, out, sampleMs, locked, until: until?.value.when ?? null};
+  const asked = {
+    kind,
+    hosts: read.value.hosts,
+    gpus,
+    label,
+    out,
+    sampleMs,
+    locked,
+    pids,
+    until: until?.value.when ?? null,
+  };
   return ok({asked, zone});
 }
 
@@ -79,6 +94,15 @@ function readUntil(text: string): ReturnType<typeof readWhen> {
   });
 }
 
+const MOST_PIDS = 64;
+
+function readPids(text: string | undefined): readonly number[] | null {
+  if (text === undefined) return [];
+  const words = text.split(',');
+  if (words.length > MOST_PIDS || !words.every((word) => /^[1-9]\d{0,6}$/.test(word))) return null;
+  return [...new Set(words.map(Number))];
+}
+
 function rangeOf(text: string | undefined): ClockRange | null {
   return text === undefined ? null : readClockRange(text);
 }
@@ -87,7 +111,7 @@ function splitOptions(
   words: readonly string[],
   kind: Campaign['kind'],
 ): Result<{readonly options: ReadonlyMap<Option, string>; readonly bare: readonly string[]}> {
-  const mine = OPTIONS.filter((one) => kind === 'profile' || !OF_CAMPAIGNS.includes(one));
+  const mine = OPTIONS.filter((one) => (kind === 'profile' ? one !== 'pid' : !OF_CAMPAIGNS.includes(one)));
   const options = new Map<Option, string>();
   const bare: string[] = [];
   for (const word of words) {

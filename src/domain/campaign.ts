@@ -8,6 +8,7 @@ import type {HostFacts} from './host-facts.ts';
 import type {LockedClocks} from './locked-clocks.ts';
 import {isSameId, type Person, personId, type SamePerson} from './person.ts';
 import type {DueSamples} from './samples.ts';
+import type {PinnedProcess} from './schedule.ts';
 
 /** `c` and 5 hex digits. */
 export type CampaignId = string & {readonly __brand: 'CampaignId'};
@@ -20,8 +21,10 @@ export interface Campaign {
   readonly id: CampaignId;
   readonly kind: 'profile' | 'keep';
   readonly hosts: readonly HostName[];
-  /** Indexes as typed; null: every GPU of these hosts. */
+  /** Indexes as typed; null: every GPU of these hosts, or none where processes are held. */
   readonly gpus: readonly number[] | null;
+  /** Held by themselves, wherever their memory is; none: it is about GPUs alone. */
+  readonly processes: readonly PinnedProcess[];
   /** `personId` of who holds them. */
   readonly by: string;
   /** What it is, in that person's words: a campaign's label, or why something is kept. */
@@ -68,6 +71,9 @@ export interface CampaignNote {
 /** Who ended it, where nobody did: its time has passed, or what it held is gone. */
 export const BY_ITSELF = 'itself';
 
+/** The note of how processes that were held have ended: `gone`, or `reboot`. */
+export const RELEASED = 'released';
+
 /** `holding` · `over`: its time has passed, and nobody has ended it · `ended`. */
 export type CampaignState = 'holding' | 'over' | 'ended';
 
@@ -87,14 +93,31 @@ export function isAbout({gpus}: Campaign, index: number | null): boolean {
 }
 
 /** Whether it holds one of these GPUs of that host; null: all of them. */
-export function holdsGpus({hosts, gpus}: Campaign, host: HostName, wanted: readonly number[] | null): boolean {
+export function holdsGpus(
+  {hosts, gpus, processes}: Pick<Campaign, 'hosts' | 'gpus' | 'processes'>,
+  host: HostName,
+  wanted: readonly number[] | null,
+): boolean {
+  if (gpus === null && processes.length > 0) return false;
   return hosts.includes(host) && (gpus === null || wanted === null || gpus.some((index) => wanted.includes(index)));
 }
 
-/** The holds of others in the way of this person, on these GPUs of that host; null: all of them. */
-export function holdsInTheWay(
+/** Whether it holds this very process: the same boot, PID and start. */
+export function holdsProcess(
+  {processes}: Pick<Campaign, 'processes'>,
+  machine: {readonly bootId: string},
+  identity: {readonly pid: number; readonly startTicks: string},
+): boolean {
+  return processes.some(
+    ({bootId, pid, startTicks}) =>
+      bootId === machine.bootId && pid === identity.pid && startTicks === identity.startTicks,
+  );
+}
+
+/** What others than this person hold on that host now. */
+export function holdsOn(
   kept: readonly KeptCampaign[],
-  wanted: {readonly host: HostName; readonly gpus: readonly number[] | null},
+  host: HostName,
   person: Person,
   same: SamePerson,
   nowMs: number,
@@ -103,11 +126,22 @@ export function holdsInTheWay(
   return kept
     .filter((one) => campaignState(one, nowMs) === 'holding')
     .map(({campaign}) => campaign)
-    .filter((one) => !isSameId(one.by, id, same) && holdsGpus(one, wanted.host, wanted.gpus));
+    .filter((one) => !isSameId(one.by, id, same) && one.hosts.includes(host));
 }
 
-export function asHold({id, kind, by, label, gpus, untilMs}: Campaign): HoldInTheWay {
-  return {id, kind, by, label, gpus, untilMs};
+/** Of those, what is in the way of a request by what it names: GPUs (null: all of them) and PIDs. */
+export function inTheWayOf(
+  holds: readonly Campaign[],
+  wanted: {readonly host: HostName; readonly gpus: readonly number[] | null; readonly pids: readonly number[]},
+): readonly Campaign[] {
+  return holds.filter(
+    (one) => holdsGpus(one, wanted.host, wanted.gpus) || one.processes.some(({pid}) => wanted.pids.includes(pid)),
+  );
+}
+
+export function asHold({id, kind, by, label, gpus, untilMs, processes}: Campaign): HoldInTheWay {
+  const hold = {id, kind, by, label, gpus, untilMs};
+  return processes.length === 0 ? hold : {...hold, processes: processes.map(({pid, title}) => ({pid, title}))};
 }
 
 /** The campaign that measures on this host now, so that nobody looks there unasked; null if none does. */

@@ -166,8 +166,10 @@ export interface HoldInTheWay {
   readonly kind: 'profile' | 'keep';
   readonly by: string;
   readonly label: string | null;
-  /** null: all of the host's. */
+  /** null: all of the host's, or none where processes are held. */
   readonly gpus: readonly number[] | null;
+  /** Left out: it is about GPUs alone. */
+  readonly processes?: readonly {readonly pid: number; readonly title: string}[];
   readonly untilMs: number | null;
 }
 

@@ -17,6 +17,7 @@ import type {AnsweredIdle, CampaignTelling, OwedNotice, OwedNotices} from './cam
 import {endHold} from './campaigns.ts';
 import type {EngineDeps} from './deps.ts';
 import {LATE_MS} from './due-reports.ts';
+import {isWatched} from './held-processes.ts';
 
 export async function noticesOwed(deps: EngineDeps, startedAtMs: number): Promise<Result<OwedNotices>> {
   const nowMs = deps.clock.now();
@@ -32,6 +33,7 @@ export async function noticesOwed(deps: EngineDeps, startedAtMs: number): Promis
   return ok({
     notices,
     unfinished: all.filter((kept) => unfinishedEnd(kept, nowMs) !== null).map(({campaign}) => campaign.id),
+    watched: all.filter((kept) => isWatched(kept, nowMs)).map(({campaign}) => campaign.id),
     nextMs: coming.length === 0 ? null : Math.min(...coming),
   });
 }

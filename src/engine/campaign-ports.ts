@@ -58,6 +58,8 @@ export interface OwedNotices {
   readonly notices: readonly OwedNotice[];
   /** Campaigns that somebody has said to end, and whose program died before it did. */
   readonly unfinished: readonly CampaignId[];
+  /** Holds on single processes, to be looked after: they end with them. */
+  readonly watched: readonly CampaignId[];
   /** When the next may be owed by its time alone, epoch ms. */
   readonly nextMs: number | null;
 }
@@ -110,6 +112,8 @@ export interface CampaignVerbs {
     asked: {readonly id: CampaignId; readonly question: string; readonly answer: IdleAnswer},
     person: Person,
   ): Promise<Result<AnsweredIdle>>;
+  /** Looks whether processes that are held by themselves are still there; if none is, the hold is over. */
+  checkHeld(id: CampaignId): Promise<Result<null>>;
   /** Ends what somebody has said to end. */
   finishEnd(id: CampaignId): Promise<Result<null>>;
   /** That something of it was told, so that it is owed no more. */

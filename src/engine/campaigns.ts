@@ -7,6 +7,7 @@ import {
   campaignId,
   campaignState,
   holdsGpus,
+  holdsProcess,
   type KeptCampaign,
 } from '../domain/campaign.ts';
 import {type CampaignHost, type CampaignReport, compareHost} from '../domain/campaign-report.ts';
@@ -15,14 +16,17 @@ import type {HostName} from '../domain/host.ts';
 import type {HostFacts} from '../domain/host-facts.ts';
 import {nearest} from '../domain/nearest.ts';
 import {isSameId, type Person, personId, type SamePerson} from '../domain/person.ts';
+import {titleOf} from '../domain/roles.ts';
 import {requestOf} from '../domain/run-state.ts';
-import {isRepeating} from '../domain/schedule.ts';
+import {isRepeating, type PinnedProcess} from '../domain/schedule.ts';
 import {whenPhrase} from '../domain/schedule-phrase.ts';
+import {pin} from '../domain/watch.ts';
 import {factsAt} from './campaign-facts.ts';
 import type {EndedCampaign, NewHold} from './campaign-ports.ts';
 import type {EngineDeps} from './deps.ts';
 import {someAtATime} from './look-at-hosts.ts';
 import {samplesOf} from './sampling.ts';
+import {survey} from './survey.ts';
 
 const AT_ONCE = 8;
 
@@ -31,15 +35,11 @@ export async function startHold(deps: EngineDeps, asked: NewHold): Promise<Resul
   const nowMs = deps.clock.now();
   const untilMs = untilOf(deps, asked, nowMs);
   if (!untilMs.ok) return untilMs;
+  const pinned = await pinAll(deps, asked);
+  if (!pinned.ok) return pinned;
   const wanted = {
-    kind,
-    hosts,
-    gpus,
-    label,
-    out,
-    channel,
-    sampleMs,
-    locked,
+    ...{kind, hosts, gpus, label, out, channel, sampleMs, locked},
+    processes: pinned.value,
     by: personId(asked.person),
     untilMs: untilMs.value,
   };
@@ -163,7 +163,7 @@ function factsOf(all: readonly HostFacts[], host: HostName): HostFacts | null {
 /** A hold of somebody else, or a campaign of anybody, on one of these GPUs. One's own `keep` is no hindrance to a campaign. */
 function inTheWay(
   kept: readonly KeptCampaign[],
-  wanted: Pick<Campaign, 'kind' | 'hosts' | 'gpus' | 'by'>,
+  wanted: Pick<Campaign, 'kind' | 'hosts' | 'gpus' | 'processes' | 'by'>,
   same: SamePerson,
   nowMs: number,
 ): Campaign | null {
@@ -171,8 +171,15 @@ function inTheWay(
     .filter((one) => campaignState(one, nowMs) === 'holding')
     .map(({campaign}) => campaign)
     .filter((one) => !isSameId(one.by, wanted.by, same) || (one.kind === 'profile' && wanted.kind === 'profile'))
-    .find((one) => wanted.hosts.some((host) => holdsGpus(one, host, wanted.gpus)));
+    .find((one) => wanted.hosts.some((host) => meet(one, wanted, host)));
   return found ?? null;
+}
+
+/** Both are about one of the same GPUs of this host, or about one process. */
+function meet(one: Campaign, wanted: Pick<Campaign, 'hosts' | 'gpus' | 'processes'>, host: HostName): boolean {
+  const isAboutGpus = holdsGpus(wanted, host, null);
+  if (isAboutGpus && holdsGpus(one, host, wanted.gpus)) return true;
+  return one.hosts.includes(host) && wanted.processes.some((process) => holdsProcess(one, process, process));
 }
 
 /** By id or a beginning of it that fits one only; by a host for the newest there that is, or is not, ended. */
@@ -189,6 +196,19 @@ function find(kept: readonly KeptCampaign[], given: string, wantEnded: boolean):
   const near: readonly CampaignId[] =
     more.length > 0 ? named.map(({campaign}) => campaign.id) : ids.filter((id) => nearest(given, ids).includes(id));
   return fail({reason: 'campaign-unknown', given, nearest: near.slice(0, 2)});
+}
+
+/** The processes as they are now: whoever has their PIDs later is somebody else. */
+async function pinAll(deps: EngineDeps, {hosts, pids}: NewHold): Promise<Result<readonly PinnedProcess[]>> {
+  const [host] = hosts;
+  if (pids.length === 0 || host === undefined) return ok([]);
+  const look = await survey(deps, host, {match: null, pids});
+  if (!look.ok) return look;
+  const pinned = pids.map((pid) => ({pid, process: pin(look.value.snapshot, pid, titleOf)}));
+  const absent = pinned.find(({process}) => process === null);
+  return absent === undefined
+    ? ok(pinned.flatMap(({process}) => process ?? []))
+    : fail({reason: 'process-absent', host, pid: absent.pid});
 }
 
 function untilOf(deps: EngineDeps, {until, zone}: NewHold, nowMs: number): Result<number | null, Failure> {

@@ -28,7 +28,7 @@ export async function approve(deps: EngineDeps, go: GoRequest): Promise<Result<R
     practice: request.request.practice === true,
   });
   if (!allowed.may) return fail(allowed.failure);
-  const holds = await holdsOf(deps, run.host, request.request.requester, null);
+  const holds = await holdsOf(deps, run.host, request.request.requester);
   const held = refuseHeldGo(planned.plan, request.request, go.person, holds, deps.policy.samePerson);
   if (held !== null) return fail(held);
   const nowMs = deps.clock.now();

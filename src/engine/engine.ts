@@ -8,6 +8,7 @@ import {approve, cancel, deny, expire, pause, resume} from './decide.ts';
 import type {EngineDeps, GivenDeps} from './deps.ts';
 import {checkWatch, dueReports} from './due-reports.ts';
 import {execute} from './execute.ts';
+import {checkHeld} from './held-processes.ts';
 import {makeLastSeen} from './last-seen.ts';
 import {lookAtHosts} from './look-at-hosts.ts';
 import {lookLater, stopLooking} from './look-later.ts';
@@ -77,6 +78,7 @@ export function makeEngine(given: GivenDeps): Engine {
     noticesOwed: (startedAtMs) => guard(() => noticesOwed(deps, startedAtMs)),
     noticeTold: (notice, telling) => guard(() => noticeTold(deps, notice, telling)),
     answerIdle: (asked, person) => guard(() => answerIdle(deps, asked, person)),
+    checkHeld: (id) => guard(() => checkHeld(deps, id)),
     finishEnd: (id) => guard(() => finishEnd(deps, id)),
     noteHold: (id, what) =>
       guard(async () => {

@@ -1,6 +1,7 @@
 /** From a request to a plan that waits for a go. Nothing is signalled here. */
 
-import {overriding, refuseHeld, refusePlan, refuseRequest} from '../domain/authority.ts';
+import {overriding, refuseHeld, refuseHeldTargets, refusePlan, refuseRequest} from '../domain/authority.ts';
+import {inTheWayOf} from '../domain/campaign.ts';
 import type {Diagnosis} from '../domain/diagnosis.ts';
 import {type Failure, fail, ok, type Result} from '../domain/failure.ts';
 import {judge} from '../domain/judge.ts';
@@ -32,11 +33,16 @@ import {lookAtWrites} from './writes.ts';
 export async function propose(deps: EngineDeps, asked: ReclaimRequest): Promise<Result<Proposal>> {
   const refused = await refuse(deps, asked);
   if (refused !== null) return fail(refused);
-  const inTheWay = await holdsOf(deps, asked.host, asked.requester, asked.gpus);
+  const holds = await holdsOf(deps, asked.host, asked.requester);
+  const inTheWay = inTheWayOf(holds, asked);
   const held = refuseHeld(asked, inTheWay);
   if (held !== null) return fail(held);
   const marked: ReclaimRequest = hostOf(deps, asked.host).practice ? {...asked, practice: true} : asked;
-  const request = overriding(marked, inTheWay);
+  // Whom the plan will name is not known yet: a reason given is given for the processes that are held there as well.
+  const request = overriding(
+    marked,
+    holds.filter((one) => inTheWay.includes(one) || one.processes.length > 0),
+  );
   const nowMs = deps.clock.now();
   const opened = await deps.store.open({
     id: deps.newRunId(),
@@ -82,6 +88,8 @@ export async function propose(deps: EngineDeps, asked: ReclaimRequest): Promise<
   if (!made.ok) return end(deps, surveyed.value, made.failure);
   const tooMany = refusePlan(made.value, deps.policy);
   if (tooMany !== null) return end(deps, surveyed.value, tooMany);
+  const kept = refuseHeldTargets(made.value, request, await holdsOf(deps, request.host, request.requester));
+  if (kept !== null) return end(deps, surveyed.value, kept);
   const known = withOwnerFacts(made.value, owners);
   const plan = withStops(known, await askOwned(deps, known, input), {...input, unticked: new Set()});
   return wait(deps, surveyed.value, plan, diagnosis, request);

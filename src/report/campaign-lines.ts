@@ -13,10 +13,10 @@ import {FINDING_WORD} from './wording.ts';
 const MOST = 40;
 
 /** "profile c1a2b3 "h200 sweep" on gpu-07, GPU 0-3, by os:anna" */
-export function campaignTitle({id, kind, label, hosts, gpus, by}: Campaign): string {
+export function campaignTitle({id, kind, label, hosts, gpus, processes, by}: Campaign): string {
   const what = kind === 'profile' ? 'profile' : 'keep';
   const called = label === null ? '' : ` "${safeLine(label, 60)}"`;
-  return `${what} ${id}${called} on ${hosts.map((host) => safeLine(host, 60)).join(', ')}${gpuWords(gpus)}, by ${safeLine(by, 60)}`;
+  return `${what} ${id}${called} on ${hosts.map((host) => safeLine(host, 60)).join(', ')}${gpuWords(gpus)}${processWords(processes)}, by ${safeLine(by, 60)}`;
 }
 
 /** One line a campaign. `time` writes an instant. */
@@ -29,6 +29,14 @@ export function campaignLine(kept: KeptCampaign, nowMs: number, time: (atMs: num
     ended: `ended ${ended === null ? '?' : `${time(ended.atMs)} by ${safeLine(ended.by, 60)}`}`,
   };
   return `${campaignTitle(campaign)}: since ${time(startedAtMs)}, ${state[campaignState(kept, nowMs)]}`;
+}
+
+/** What a hold keeps from others, in one sentence. `override`: how they would say so. */
+export function heldWords({gpus, processes}: Pick<Campaign, 'gpus' | 'processes'>, override: string): string {
+  const what =
+    processes.length === 0 ? 'have these GPUs back' : gpus === null ? 'end these processes' : 'have these back';
+  const until = processes.length === 0 || gpus !== null ? '' : ' It is over by itself once they have ended.';
+  return `Others ${what} only with ${override}.${until}`;
 }
 
 /** How the hosts are looked at until it is stopped: one sentence. */
@@ -161,6 +169,12 @@ function mpsLines({mps}: SeenCampaignHost): readonly string[] {
     case 'same':
       return [];
   }
+}
+
+function processWords(processes: Campaign['processes']): string {
+  const shown = processes.slice(0, 4).map(({pid, title}) => `, PID ${pid} ${safeLine(title, 40)}`.trimEnd());
+  const more = processes.length - shown.length;
+  return `${shown.join('')}${more > 0 ? ` +${more}` : ''}`;
 }
 
 function gpuWords(gpus: readonly number[] | null): string {

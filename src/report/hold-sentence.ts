@@ -7,7 +7,7 @@ import {safeLine} from './safe-text.ts';
 export function holdSentence(failure: HoldFailure): string {
   switch (failure.reason) {
     case 'gpus-held':
-      return `${failure.host}: ${failure.holds.map(holdWords).join('; ')}. Ask them, leave those GPUs out with gpus=, or say override="why", which they and everybody will read.`;
+      return `${failure.host}: ${failure.holds.map(holdWords).join('; ')}. Ask them, leave those out, or say override="why", which they and everybody will read.`;
     case 'held-already':
       return `${holdWords(failure.hold)}; ask them to end it ("gpu-reclaim profile stop ${failure.hold.id}"), or wait for it.`;
     case 'host-measured':
@@ -30,9 +30,14 @@ export function overrideLine({why, holds}: HoldOverride): string {
   return `Overrides a hold: ${holds.map(holdWords).join('; ')}. Why: ${safeLine(why, 200)}`;
 }
 
-/** "GPU 0-3 held by os:anna (profile c0a1b2 "sweep") until 2026-12-01 18:00:00 UTC" */
-export function holdWords({id, kind, by, label, gpus, untilMs}: HoldInTheWay): string {
+/** "GPU 0-3 is held by os:anna (profile c0a1b2 "sweep") until 2026-12-01 18:00:00 UTC" */
+export function holdWords({id, kind, by, label, gpus, processes = [], untilMs}: HoldInTheWay): string {
   const what = `${kind} ${id}${label === null ? '' : ` "${safeLine(label, 60)}"`}`;
   const until = untilMs === null ? '' : ` until ${dateTime(untilMs)}`;
-  return `${gpus === null ? 'its GPUs are' : `GPU ${ranges(gpus)} is`} held by ${safeLine(by, 60)} (${what})${until}`;
+  const held = [
+    ...(gpus === null ? [] : [`GPU ${ranges(gpus)}`]),
+    ...processes.map(({pid, title}) => `PID ${pid} ${safeLine(title, 40)}`.trimEnd()),
+  ];
+  const are = held.length === 0 ? 'its GPUs are' : `${held.join(', ')} ${held.length === 1 ? 'is' : 'are'}`;
+  return `${are} held by ${safeLine(by, 60)} (${what})${until}`;
 }

@@ -2,23 +2,31 @@
  * When campaigns are sampled, and when people are told of them. The store says what is due and what was told, so that a
  * restart goes on where it was: what came due meanwhile is told once, and marked late; a sample that was not made is a gap.
  */
+import type {CampaignId} from '../domain/campaign.ts';
 import type {CampaignTeller, CampaignTelling, CampaignVerbs, DueSample, OwedNotice} from '../engine/campaign-ports.ts';
 import type {Clock, Log} from '../engine/ports.ts';
 
 export interface CampaignTimesDeps {
-  readonly engine: Pick<CampaignVerbs, 'comingSamples' | 'takeSample' | 'noticesOwed' | 'noticeTold' | 'finishEnd'>;
+  readonly engine: Pick<
+    CampaignVerbs,
+    'comingSamples' | 'takeSample' | 'noticesOwed' | 'noticeTold' | 'finishEnd' | 'checkHeld'
+  >;
   readonly teller: CampaignTeller;
   readonly clock: Clock;
   readonly log: Log;
   /** How often the store is asked for what others began, and what could not be told is tried again, ms. */
   readonly everyMs: number;
+  /** How often processes that are held by themselves are looked for, ms. */
+  readonly watchEveryMs: number;
   /** Ends it: nothing is begun any more. */
   readonly over: AbortSignal;
 }
 
 /** Resolves once it is over and nothing is under way. A failing store is waited out. */
-export async function keepCampaigns({engine, teller, clock, log, everyMs, over}: CampaignTimesDeps): Promise<void> {
+export async function keepCampaigns(deps: CampaignTimesDeps): Promise<void> {
+  const {engine, teller, clock, log, everyMs, watchEveryMs, over} = deps;
   const startedAtMs = clock.now();
+  const checkedAtMs = new Map<CampaignId, number>();
   /** One thing at a time: a slow look is a gap, never two at once. */
   const working = new Map<string, Promise<void>>();
   /** Told, and not yet written down, as with a full store: it must not be told again with each try. */
@@ -65,6 +73,15 @@ export async function keepCampaigns({engine, teller, clock, log, everyMs, over}:
         const done = await engine.finishEnd(id);
         if (!done.ok) log.error({campaign: id, failure: done.failure}, 'a campaign could not be ended');
       });
+    for (const id of owed.ok ? owed.value.watched : []) {
+      if (clock.now() - (checkedAtMs.get(id) ?? Number.NEGATIVE_INFINITY) < watchEveryMs) continue;
+      checkedAtMs.set(id, clock.now());
+      begin(`watch ${id}`, async () => {
+        const checked = await engine.checkHeld(id);
+        if (!checked.ok)
+          log.error({campaign: id, failure: checked.failure}, 'held processes could not be looked after');
+      });
+    }
     const nextMs = samples.filter((one) => !due.includes(one)).map(({dueAtMs}) => dueAtMs);
     return Math.min(...nextMs, (owed.ok ? owed.value.nextMs : null) ?? Number.POSITIVE_INFINITY);
   };

@@ -27,6 +27,9 @@ const CAMPAIGN = z.looseObject({
   startedAtMs: z.number(),
   untilMs: z.number().nullable(),
   sampleMs: z.number().nullable().default(null),
+  processes: z
+    .array(z.looseObject({host: z.string(), bootId: z.string(), pid: z.number(), startTicks: z.string()}))
+    .default([]),
   locked: z.looseObject({}).default({graphics: null, memory: null}),
   before: z.array(FACTS),
 });

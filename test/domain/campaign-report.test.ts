@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {campaignState, holdsInTheWay, measuringOn} from '../../src/domain/campaign.ts';
+import {campaignState, holdsGpus, holdsOn, holdsProcess, inTheWayOf, measuringOn} from '../../src/domain/campaign.ts';
 import {compareHost, isAsBefore} from '../../src/domain/campaign-report.ts';
 import {hostName} from '../../src/domain/host.ts';
 import {type HostFacts, hostFacts} from '../../src/domain/host-facts.ts';
@@ -183,12 +183,24 @@ describe('a hold', () => {
     ['one that is ended', kept({}, {ended: {by: 'os:anna', atMs: 2, after: []}}), BO, null, false],
     ['a keep', kept({kind: 'keep', before: []}), BO, null, true],
   ])('%s', (_, one, person, gpus, inTheWay) => {
-    expect(holdsInTheWay([one], {host: HOST, gpus}, person, [], NOW)).toHaveLength(inTheWay ? 1 : 0);
+    expect(inTheWayOf(holdsOn([one], HOST, person, [], NOW), {host: HOST, gpus, pids: []})).toHaveLength(
+      inTheWay ? 1 : 0,
+    );
   });
 
   it('is no hindrance to the same person by another id', () => {
     const same = [['os:anna', 'os:bo']];
-    expect(holdsInTheWay([kept()], {host: HOST, gpus: null}, BO, same, NOW)).toEqual([]);
+    expect(holdsOn([kept()], HOST, BO, same, NOW)).toEqual([]);
+  });
+
+  it('on a process holds that very process, and no GPU', () => {
+    const one = kept({processes: [{host: HOST, bootId: 'b', pid: 7, startTicks: '70', title: 'x'}]}).campaign;
+    expect(holdsProcess(one, {bootId: 'b'}, {pid: 7, startTicks: '70'})).toBe(true);
+    expect(holdsProcess(one, {bootId: 'b'}, {pid: 7, startTicks: '71'})).toBe(false);
+    expect(holdsProcess(one, {bootId: 'c'}, {pid: 7, startTicks: '70'})).toBe(false);
+    expect(holdsProcess(one, {bootId: 'b'}, {pid: 8, startTicks: '70'})).toBe(false);
+    expect(holdsGpus(one, HOST, null)).toBe(false);
+    expect(holdsGpus({...one, gpus: [0]}, HOST, [0])).toBe(true);
   });
 
   it('of a campaign keeps looks away while it lasts; a keep does not', () => {

@@ -87,6 +87,17 @@ describe('keep', () => {
     expect(keep(...words)).toMatchObject({failure: {reason: 'argument-bad', argument}});
   });
 
+  it('may be of single processes, on one host', () => {
+    expect(keep('gpu-07', 'pid=4711,4712,4711', 'until=2h', 'why')).toMatchObject({
+      value: {asked: {gpus: null, pids: [4711, 4712]}},
+    });
+    expect(keep('gpu-07', 'until=2h', 'why')).toMatchObject({value: {asked: {pids: []}}});
+    for (const pid of ['0', 'x', '', '4711,', '99999999', '-1'])
+      expect(keep('gpu-07', `pid=${pid}`, 'until=2h', 'why')).toMatchObject({failure: {argument: 'pid'}});
+    expect(keep('train', 'pid=4711', 'until=2h', 'why')).toMatchObject({failure: {reason: 'one-host-only'}});
+    expect(start('gpu-07', 'pid=4711')).toMatchObject({failure: {reason: 'argument-unknown', argument: 'pid'}});
+  });
+
   it('has no folder to look into', () => {
     expect(keep('gpu-07', 'out=/x', 'until=2h', 'why')).toMatchObject({failure: {reason: 'argument-unknown'}});
   });

@@ -66,6 +66,7 @@ export function aCampaign(change: Partial<Campaign> = {}): Campaign {
     kind: 'profile',
     hosts: [HOST],
     gpus: null,
+    processes: [],
     by: 'os:anna',
     label: null,
     out: null,

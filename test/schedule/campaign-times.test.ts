@@ -23,9 +23,10 @@ async function rounds(
     engine: {
       comingSamples: async () => ok([]),
       takeSample: async () => ok(null),
-      noticesOwed: async () => ok({notices: [NOTICE], unfinished: [], nextMs: null}),
+      noticesOwed: async () => ok({notices: [NOTICE], unfinished: [], watched: [], nextMs: null}),
       noticeTold: async () => ok(null),
       finishEnd: async () => ok(null),
+      checkHeld: async () => ok(null),
       ...change,
     },
     teller: {
@@ -46,6 +47,7 @@ async function rounds(
     },
     log: {info: () => undefined, warn: () => undefined, error: (_, message) => void seen.errors.push(message)},
     everyMs: 5_000,
+    watchEveryMs: 60_000,
     over: over.signal,
   });
   return seen;
@@ -64,7 +66,7 @@ describe('the round of campaigns', () => {
       tries += 1;
       return tries < 3 ? FULL : ok(null);
     };
-    const noticesOwed = async () => ok({notices: tries < 3 ? [NOTICE] : [], unfinished: [], nextMs: null});
+    const noticesOwed = async () => ok({notices: tries < 3 ? [NOTICE] : [], unfinished: [], watched: [], nextMs: null});
     const seen = await rounds(6, {noticeTold, noticesOwed}, CARD);
     expect([seen.told, tries, seen.errors.length]).toEqual([1, 3, 2]);
   });
@@ -72,7 +74,7 @@ describe('the round of campaigns', () => {
   it('wakes for the next sample and the next end, and no later than its interval', async () => {
     const one = {id: campaignId('c1'), host: HOST, dueAtMs: 3_000};
     expect((await rounds(1, {comingSamples: async () => ok([one])}, CARD)).waits).toEqual([2_000]);
-    const nextMs = async () => ok({notices: [], unfinished: [], nextMs: 1_500});
+    const nextMs = async () => ok({notices: [], unfinished: [], watched: [], nextMs: 1_500});
     expect((await rounds(1, {noticesOwed: nextMs}, CARD)).waits).toEqual([500]);
     expect((await rounds(1, {noticesOwed: async () => FULL, comingSamples: async () => FULL}, CARD)).waits).toEqual([
       5_000,
@@ -95,7 +97,7 @@ describe('the round of campaigns', () => {
           under -= 1;
           return ok(null);
         },
-        noticesOwed: async () => ok({notices: [], unfinished: [campaignId('c1')], nextMs: null}),
+        noticesOwed: async () => ok({notices: [], unfinished: [campaignId('c1')], watched: [], nextMs: null}),
         finishEnd: async (id) => {
           finished.push(id);
           return ok(null);

@@ -158,6 +158,7 @@ describe('a hold from a terminal', () => {
       out: null,
       sampleMs: null,
       locked: {graphics: null, memory: null},
+      pids: [],
       until: {kind: 'after', ms: 4 * HOUR},
       zone: 'UTC',
       person: ANNA,
@@ -173,5 +174,19 @@ describe('a hold from a terminal', () => {
     await rig.engine.stopHold(id, ANNA);
     expect((await slack.nextReply((one) => one.text.includes('Ended by'))).thread_ts).toBe(card.ts);
     expect((await slack.nextUpdate((one) => one.ts === card.ts)).text).toContain('by anna (terminal)');
+  });
+});
+
+describe('a hold on a process', () => {
+  it('is told in the channel, and is over by itself, which is said', async () => {
+    const {rig, said, slack} = await measuring();
+    const {card} = await begun(rig, `/gpu keep ${HOST} pid=1365 until=2h "my debugger"`);
+    expect(card.text).toContain('PID 1365');
+    expect(card.text).toContain('over by itself once they have ended');
+    said.probe = H200.replaceAll('1365', '1999');
+    rig.skip(2 * MINUTE);
+    const over = await slack.nextReply((one) => one.text.includes('PID 1365 has ended'));
+    expect(over.thread_ts).toBe(card.ts);
+    expect((await slack.nextUpdate((one) => one.ts === card.ts)).text).toContain('by itself');
   });
 });

@@ -178,6 +178,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       clock,
       log: {info: note, warn: note, error: note},
       everyMs: 150,
+      watchEveryMs: policy.watchEveryMs,
       over: over.signal,
     });
     const pulse = (async () => {

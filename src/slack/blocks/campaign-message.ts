@@ -6,6 +6,7 @@ import {
   campaignHostLines,
   campaignHostTitle,
   campaignLine,
+  heldWords,
   leftoverWords,
   measuredWords,
 } from '../../report/campaign-lines.ts';
@@ -31,7 +32,7 @@ export function holdCard(kept: KeptCampaign, nowMs: number, command: string): Me
   const state = campaignState(kept, nowMs);
   const words: Readonly<Record<CampaignState, readonly string[]>> = {
     holding: [
-      'Others have these GPUs back only with `override="why"`.',
+      heldWords(campaign, '`override="why"`'),
       ...(measured ? [measuredWords(campaign.sampleMs)] : []),
       `${stop} ends it${measured ? ' and makes the report here' : ''}.`,
     ],

@@ -1,5 +1,5 @@
 /** What is told of a campaign without asking: its end by its time, an end from elsewhere, and the question at idle GPUs. Pure. */
-import type {KeptCampaign} from '../../domain/campaign.ts';
+import {BY_ITSELF, type KeptCampaign, RELEASED} from '../../domain/campaign.ts';
 import type {IdleAnswer, IdleTimes} from '../../domain/campaign-notices.ts';
 import type {OwedNotice} from '../../engine/campaign-ports.ts';
 import {ranges, span} from '../../report/amounts.ts';
@@ -33,10 +33,12 @@ export function noticeReply(notice: OwedNotice, command: string, holder: string)
   return messageOf([section(lines.join('\n')), ...(late && kind === 'over' ? [context(LATE)] : [])]);
 }
 
-function endWords({ended}: KeptCampaign): string {
-  return ended?.by.startsWith('slack:') === true || ended?.by.startsWith('os:') === true
-    ? `Ended by ${mentionOfId(ended.by)}`
-    : 'Ended by itself';
+function endWords({campaign, ended, notes}: KeptCampaign): string {
+  if (ended !== null && ended.by !== BY_ITSELF) return `Ended by ${mentionOfId(ended.by)}`;
+  const how = notes.find(({what}) => what === RELEASED)?.by;
+  if (how === undefined) return 'Ended by itself';
+  const what = campaign.processes.map(({pid}) => `PID ${pid}`).join(', ');
+  return how === 'reboot' ? `The host was rebooted, so ${what} cannot run any more. Over` : `${what} has ended. Over`;
 }
 
 /** "idle 45 min: end it, or keep 2 h?" */
