@@ -12,9 +12,9 @@ import {safeLine} from './safe-text.ts';
 import {OUTCOME_WORD} from './wording.ts';
 import {stillWritingLines} from './writing-words.ts';
 
-/** "02:03:04  plan 9f2c1ab0: gpu-07: kill -9 1 process? ~378 GiB", oldest first. */
-export function timeline(run: Run): readonly string[] {
-  return run.events.flatMap((event) => said(run, event).map((line) => `${clockTime(event.atMs)}  ${line}`));
+/** "02:03:04  plan 9f2c1ab0: gpu-07: kill -9 1 process? ~378 GiB", oldest first; `time` writes an instant. */
+export function timeline(run: Run, time: (atMs: number) => string = clockTime): readonly string[] {
+  return run.events.flatMap((event) => said(run, event).map((line) => `${time(event.atMs)}  ${line}`));
 }
 
 function said(run: Run, event: RunEvent): readonly string[] {

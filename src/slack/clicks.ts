@@ -5,7 +5,8 @@ import type {Run} from '../domain/run.ts';
 import {requestOf} from '../domain/run-state.ts';
 import {readHost} from '../domain/words.ts';
 import {aboutRun, looksNoMore, stopsSoon, unknownRun} from './blocks/about-run.ts';
-import {failureMessage, sentence} from './blocks/answers.ts';
+import {failureMessage} from './blocks/answers.ts';
+import {unknownButton} from './blocks/refusals.ts';
 import {leaveModal} from './blocks/small-modals.ts';
 import {cardLink} from './card-link.ts';
 import {openChoice} from './choosing.ts';
@@ -64,7 +65,7 @@ export async function onClick(desk: Desk, asker: Asker, click: Click): Promise<v
     case ACTION.leave:
       return openForm(desk, asker, leaveModal(run.host, metadata));
     default:
-      return answer(desk, asker, sentence('This button is not known to the bot any more; nothing was done.'));
+      return answer(desk, asker, unknownButton());
   }
 }
 

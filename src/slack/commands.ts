@@ -3,15 +3,16 @@ import {isApprover} from '../domain/authority.ts';
 import {type Failure, fail, ok, type Result} from '../domain/failure.ts';
 import type {HostName} from '../domain/host.ts';
 import {readHost, readReclaim, readVerb, type Verb} from '../domain/words.ts';
-import {dateTime} from '../report/amounts.ts';
-import {failureMessage, sentence} from './blocks/answers.ts';
+import {failureMessage} from './blocks/answers.ts';
+import {cancelledAnswer, pausedAnswer, probeElsewhere, resumedAnswer, stillLooking} from './blocks/command-answers.ts';
 import {helpMessage} from './blocks/help.ts';
 import {diagnosisMessage, hostsMessage, statusMessage} from './blocks/host-answers.ts';
 import {type Message, messageOf, section} from './blocks/message.ts';
 import {mention} from './blocks/people.ts';
 import {runMessage, runsMessage} from './blocks/run-answers.ts';
+import {cardLink} from './card-link.ts';
 import {type Asker, answer, type Desk, isAlone, sayInThread} from './desk.ts';
-import {refusal, refuseHere, shortId} from './gate.ts';
+import {refusal, refuseHere} from './gate.ts';
 import {keepAsked, profileAsked} from './holds-asked.ts';
 import {approverMentions} from './mentions.ts';
 import type {Identified} from './people.ts';
@@ -36,12 +37,7 @@ export async function runCommand(desk: Desk, asker: Asker, text: string): Promis
   const refused = refuseHere(desk, asker, verb.ok && (verb.value === 'help' || (asks && isAlone(asker))));
   if (refused !== null) return answer(desk, asker, refused);
   if (!verb.ok) return answer(desk, asker, failureMessage(verb.failure));
-  if (verb.value === 'probe')
-    return answer(
-      desk,
-      asker,
-      sentence('A raw look is for the terminal: gpu-reclaim probe HOST. Here, diagnose says what it means.'),
-    );
+  if (verb.value === 'probe') return answer(desk, asker, probeElsewhere());
   const stray = words[MOST_WORDS[verb.value] ?? Number.POSITIVE_INFINITY];
   if (stray !== undefined)
     return answer(desk, asker, failureMessage({reason: 'argument-unknown', argument: stray, nearest: []}));
@@ -79,7 +75,7 @@ async function say(desk: Desk, asker: Asker, who: Identified, message: Message):
 async function withPatience<T>(desk: Desk, asker: Asker, act: () => Promise<T>): Promise<T> {
   const done = new AbortController();
   const word = desk.clock.wait(PATIENCE_MS, done.signal).then(async () => {
-    if (!done.signal.aborted) await answer(desk, asker, sentence('Still looking; nothing is signalled by that.'));
+    if (!done.signal.aborted) await answer(desk, asker, stillLooking());
   });
   try {
     return await act();
@@ -111,11 +107,7 @@ async function tell(
     case 'cancel':
       return cancel(desk, who, words);
     case 'pause':
-      return told(await engine.pause(who.person), () =>
-        sentence(
-          `Paused: nothing is signalled anywhere until an approver says "${desk.command} resume". Open runs stop before their next signal.`,
-        ),
-      );
+      return told(await engine.pause(who.person), () => pausedAnswer(desk.command));
     case 'resume':
       return resume(desk, who);
     case 'report':
@@ -168,24 +160,13 @@ async function cancel(desk: Desk, who: Identified, words: readonly string[]): Pr
   const found = await desk.engine.find(given);
   if (!found.ok) return found;
   const reason = rest.length === 0 ? null : rest.join(' ').replace(/^reason=/, '');
-  return told(await desk.engine.cancel(found.value, who.person, reason), (run) =>
-    sentence(
-      run.phase === 'closed'
-        ? `Run ${shortId(run)} is cancelled; nothing was sent.`
-        : `Run ${shortId(run)} stops before its next signal; what was sent is sent. Its thread tells how it ends.`,
-    ),
-  );
+  const link = await cardLink(desk, found.value.id);
+  return told(await desk.engine.cancel(found.value, who.person, reason), (run) => cancelledAnswer(run, link));
 }
 
 async function resume(desk: Desk, who: Identified): Promise<Result<Message>> {
   const before = await desk.engine.paused();
-  return told(await desk.engine.resume(who.person), () =>
-    sentence(
-      before.ok && before.value !== null
-        ? `Resumed. It was paused by ${before.value.by} at ${dateTime(before.value.atMs)}.`
-        : 'It was not paused.',
-    ),
-  );
+  return told(await desk.engine.resume(who.person), () => resumedAnswer(before.ok ? before.value : null));
 }
 
 /** No word: every host. A group's name stands for its hosts. */

@@ -6,13 +6,13 @@ import {webApi} from '@slack/bolt';
 import type {RunId} from '../domain/run.ts';
 import type {Announcer, Card} from '../engine/ports.ts';
 import {ownerWord} from '../report/owner-stop-words.ts';
+import {progressLine} from '../report/progress-line.ts';
 import {type ApiTrouble, mayBeDone, troubleOf} from './api-errors.ts';
 import type {Message} from './blocks/message.ts';
 import {DOUBT_MS} from './card-writer.ts';
 import {type CatchUpDeps, makeCatchUp} from './catch-up.ts';
 import {type Lane, newLane} from './lane.ts';
 import {originChannel} from './origin.ts';
-import {progressLine} from './progress-line.ts';
 
 export interface Delivery extends Announcer {
   /** Posts what is owed, by whichever program it was done; called at start and every few seconds. */

@@ -1,7 +1,8 @@
 /** Forms: opened by a click while its trigger lasts, read when they are submitted. The rules are asked again at the submit. */
 import type {types} from '@slack/bolt';
 import {aboutRun, unknownRun} from './blocks/about-run.ts';
-import {failureMessage, sentence} from './blocks/answers.ts';
+import {failureMessage} from './blocks/answers.ts';
+import {formTooLate, unknownForm} from './blocks/refusals.ts';
 import {readReason} from './blocks/small-modals.ts';
 import {cardLink} from './card-link.ts';
 import {readChoice} from './choice-state.ts';
@@ -35,11 +36,7 @@ export async function openedForm(
     return {id: opened.view?.id ?? ''};
   } catch (error) {
     desk.log.warn({error: String(error)}, 'a form could not be opened');
-    await answer(
-      desk,
-      asker,
-      sentence('Slack did not open the form in time, and nothing was decided. Press the button again.'),
-    );
+    await answer(desk, asker, formTooLate());
     return null;
   }
 }
@@ -71,6 +68,6 @@ export async function onSubmit(desk: Desk, asker: Asker, submission: Submission)
       return denied.ok ? undefined : answer(desk, asker, aboutRun(denied.failure, await cardLink(desk, run.id)));
     }
     default:
-      return answer(desk, asker, sentence('This form is not known to the bot any more; nothing was done.'));
+      return answer(desk, asker, unknownForm());
   }
 }

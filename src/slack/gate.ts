@@ -2,20 +2,18 @@
 import type {Failure} from '../domain/failure.ts';
 import type {Run} from '../domain/run.ts';
 import {aboutRun} from './blocks/about-run.ts';
-import {failureMessage, sentence} from './blocks/answers.ts';
-import {type Message, messageOf, section} from './blocks/message.ts';
+import {failureMessage} from './blocks/answers.ts';
+import type {Message} from './blocks/message.ts';
+import {groupMembers, groupsUnread, notHere, otherWorkspace, wentWrong} from './blocks/refusals.ts';
 import {type Asker, answer, type Desk, isAlone} from './desk.ts';
 import type {Taken} from './intake.ts';
 import type {Identified} from './people.ts';
 
 /** null if this person may be heard here; else the sentence that says why not. */
 export function refuseHere(desk: Desk, asker: Asker, everywhere: boolean): Message | null {
-  if (asker.team !== desk.team())
-    return sentence('This bot answers people of its own workspace only. Ask somebody there; nothing was done.');
+  if (asker.team !== desk.team()) return otherWorkspace();
   if (everywhere || desk.channels.includes(asker.channel)) return null;
-  const isElsewhere = isAlone(asker) ? 'Not here, where nobody else sees it' : 'Not in this channel';
-  const where = desk.channels.map((channel) => `<#${channel}>`).join(', ');
-  return messageOf([section(`${isElsewhere}: use ${where}. \`${desk.command} help\` answers everywhere.`)]);
+  return notHere(isAlone(asker), desk.channels, desk.command);
 }
 
 /**
@@ -43,18 +41,14 @@ export async function once(desk: Desk, asker: Asker, taking: Promise<Taken>, act
   await desk.store.settle(key, desk.clock.now()).catch(() => undefined);
 }
 
-/** A refusal, with what Slack would not tell about groups where that may be the cause. `link`: to the card that it is about. */
+/** A refusal, with who is in the groups that may, or that Slack would not tell. `link`: to the card that it is about. */
 export function refusal(failure: Failure, who: Identified, link: string | null = null): readonly Message[] {
-  const mayDepend = failure.reason === 'not-an-approver' || failure.reason === 'needs-another-approver';
-  if (!mayDepend || who.unread.length === 0) return [aboutRun(failure, link)];
-  const groups = who.unread.map(({group, error}) => `<!subteam^${group}> (${error})`).join(', ');
+  const told = aboutRun(failure, link);
+  if (failure.reason !== 'not-an-approver' && failure.reason !== 'needs-another-approver') return [told];
   return [
-    aboutRun(failure, link),
-    messageOf([
-      section(
-        `Slack did not say who is in ${groups}, so nobody counts as a member now. Try again in a moment; if it stays, an admin checks the bot's scope \`usergroups:read\`.`,
-      ),
-    ]),
+    told,
+    ...(who.groups.length === 0 ? [] : [groupMembers(who.groups)]),
+    ...(who.unread.length === 0 ? [] : [groupsUnread(who.unread)]),
   ];
 }
 
@@ -64,5 +58,5 @@ export function shortId(run: Run): string {
 
 function storeTrouble(error: unknown): Message {
   if (error instanceof Error && 'failure' in error) return failureMessage(error.failure as Failure);
-  return sentence('Something went wrong on our side, and it is in the log. Nothing more is done for this; try again.');
+  return wentWrong();
 }

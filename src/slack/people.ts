@@ -6,6 +6,8 @@ import type {Clock, Log} from '../engine/ports.ts';
 import {troubleOf} from './api-errors.ts';
 
 export interface Identified {
+  /** Members of the groups that approve, as Slack said them last. */
+  readonly groups: readonly {readonly group: string; readonly users: readonly string[]}[];
   readonly person: Extract<Person, {readonly kind: 'slack-user'}>;
   /** Groups whose members Slack did not tell, with its error: nobody counts as their member meanwhile. */
   readonly unread: readonly {readonly group: string; readonly error: string}[];
@@ -67,6 +69,7 @@ export function makePeople(deps: {
           team,
           groups: read.flatMap(({group, members}) => ('users' in members && members.users.has(user) ? [group] : [])),
         },
+        groups: read.flatMap(({group, members}) => ('users' in members ? [{group, users: [...members.users]}] : [])),
         unread: read.flatMap(({group, members}) => ('error' in members ? [{group, error: members.error}] : [])),
       };
     },

@@ -207,7 +207,7 @@ describe('hosts and runs', () => {
     expect(hostsMessage([]).text).toContain('No host is in the hosts file');
     expect(runsMessage([]).text).toBe('No run yet.');
     const text = runsMessage([runOf('awaiting-go', requested, planned(ghostPlan())), reclaimedRun()]).text;
-    expect(text).toContain('⏳ open: awaiting-go · <@U0ANNA>');
+    expect(text).toContain('⏳ waits for a go · <@U0ANNA>');
     expect(text).toContain('✅ reclaimed · <@U0ANNA>');
   });
 
@@ -221,8 +221,8 @@ describe('hosts and runs', () => {
     const message = runMessage(reclaimedRun());
     expectSafe(message);
     expect(message.text).toContain('sum · 409,018 · 21,658 · -387,360');
-    expect(message.text).toContain('22:14:30 go by <@U0BOB>: SIGTERM, then kill -9');
-    expect(message.text).toContain('22:14:32 kill -9 to 1 process: sent; PID 244199');
+    expect(message.text).toContain('22:14:30 UTC> go by <@U0BOB>: SIGTERM, then kill -9');
+    expect(message.text).toContain('22:14:32 UTC> kill -9 to 1 process: sent; PID 244199');
   });
 });
 

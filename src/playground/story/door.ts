@@ -69,7 +69,7 @@ export function slackDoor(
         const last = await slack.nextUpdate((message) => message.ts === waiting.confirm && isOver(message), {
           withinMs: 120_000,
         });
-        show(`${by.name} presses "Terminate, then kill -9"`, last.text.split('\n'));
+        show(`${by.name} presses the red button`, last.text.split('\n'));
         return {code: 0, out: last.text, err: ''};
       });
       return {done};
@@ -83,7 +83,7 @@ export function hasButton(message: SlackMessage, action: string): boolean {
   return JSON.stringify(message.blocks ?? []).includes(`"action_id":"${action}"`);
 }
 
-/** A final card has no button, and its first line is an outcome, not a thing under way. */
+/** The sign of its first line is that of an outcome; buttons of a card that is over signal nothing. */
 export function isOver(message: SlackMessage): boolean {
-  return !JSON.stringify(message.blocks ?? []).includes('"type":"button"') && !/^\*?(🔎|⏳)/u.test(message.text);
+  return /^\*?(✅|🟡|🔴|⚪|❓)/u.test(message.text);
 }

@@ -49,7 +49,7 @@ export function timed(atMs: number): string {
 }
 
 /** Every instant in escaped text as its reader's own time: our sentences say them in UTC, the same for all. */
-export function withTimes(text: string): string {
+export function withTimes(text: string, show: (atMs: number) => string = dated): string {
   return text.replaceAll(/(?<!\|)\b(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d) UTC\b/g, (utc, ...parts) => {
     const [year, month, day, hour, minute, second] = parts.slice(0, 6).map(Number) as [
       number,
@@ -60,7 +60,7 @@ export function withTimes(text: string): string {
       number,
     ];
     const atMs = Date.UTC(year, month - 1, day, hour, minute, second);
-    return dateTime(atMs) === utc ? dated(atMs) : utc;
+    return dateTime(atMs) === utc ? show(atMs) : utc;
   });
 }
 

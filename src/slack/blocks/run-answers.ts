@@ -2,7 +2,7 @@
 import {personId} from '../../domain/person.ts';
 import type {Run} from '../../domain/run.ts';
 import {outcomeOf, planOf, requestOf} from '../../domain/run-state.ts';
-import {plural} from '../../report/amounts.ts';
+import {dateTime, plural} from '../../report/amounts.ts';
 import {beforeAfter, outcomeLines} from '../../report/before-after.ts';
 import {nextStep} from '../../report/next-step.ts';
 import {stateLine} from '../../report/run-state-line.ts';
@@ -12,7 +12,7 @@ import {OUTCOME_SIGN, OUTCOME_WORD} from '../../report/wording.ts';
 import {mrkdwn} from '../escape.ts';
 import {decisionLines} from './decision-line.ts';
 import {codeSections, context, type KnownBlock, type Message, messageOf, section} from './message.ts';
-import {dated, mention, shortId, withMentions} from './people.ts';
+import {dated, mention, shortId, timed, withMentions, withTimes} from './people.ts';
 import {slackWords} from './slack-words.ts';
 import {tableBlocks} from './table.ts';
 
@@ -67,11 +67,11 @@ function outcomeBlocks(run: Run, outcome: NonNullable<ReturnType<typeof outcomeO
 
 /** The newest lines; how many older ones there are is said. */
 function timelineBlocks(run: Run): readonly KnownBlock[] {
-  const lines = timeline(run);
+  const lines = timeline(run, dateTime);
   const older = lines.length - TIMELINE_LINES;
   const people = peopleOf(run);
-  const shown = lines.slice(-TIMELINE_LINES).map((line) => withMentions(mrkdwn(line, 120), people));
-  const all = ['Times are UTC', ...(older > 0 ? [`… ${older} earlier lines`] : []), ...shown];
+  const shown = lines.slice(-TIMELINE_LINES).map((line) => withTimes(withMentions(mrkdwn(line, 150), people), timed));
+  const all = [...(older > 0 ? [`… ${older} earlier lines`] : []), ...shown];
   const blocks: KnownBlock[] = [];
   for (let at = 0; at < all.length; at += 15) blocks.push(section(all.slice(at, at + 15).join('\n')));
   return blocks;
@@ -91,9 +91,16 @@ function isSlackId(id: string): boolean {
   return id.startsWith('slack:');
 }
 
+const OPEN_WORD: Readonly<Record<Run['phase'], string>> = {
+  looking: 'looking',
+  'awaiting-go': 'waits for a go',
+  executing: 'at work',
+  closed: 'over',
+};
+
 function runLine(run: Run): string {
   const outcome = outcomeOf(run);
   const how =
-    outcome === null ? `⏳ open: ${run.phase}` : `${OUTCOME_SIGN[outcome.word]} ${OUTCOME_WORD[outcome.word]}`;
+    outcome === null ? `⏳ ${OPEN_WORD[run.phase]}` : `${OUTCOME_SIGN[outcome.word]} ${OUTCOME_WORD[outcome.word]}`;
   return `\`${shortId(run.id)}\` ${dated(run.createdAtMs)} · ${mrkdwn(run.host, 60)} · ${how} · ${mention(requestOf(run).requester)}`;
 }

@@ -1,8 +1,8 @@
 /** What a working run is doing, in one line of its card. */
 import type {SignalEvent} from '../domain/order.ts';
-import {roughMemory, span} from '../report/amounts.ts';
-import {STOP_RESULT_WORD} from '../report/owner-stop-words.ts';
-import {RESULT_WORD, SEEN_WORD} from '../report/wording.ts';
+import {roughMemory, span} from './amounts.ts';
+import {STOP_RESULT_WORD} from './owner-stop-words.ts';
+import {RESULT_WORD, SEEN_WORD} from './wording.ts';
 
 /** `sinceMs`: how long this run has been watched, by the host's clock. null: no news for people. */
 export function progressLine(event: SignalEvent, sinceMs: number): string | null {
