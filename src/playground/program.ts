@@ -18,7 +18,7 @@ import {
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {buildSync} from 'esbuild';
+import {type BuildOptions, build, buildSync, type Plugin} from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Not in the checkout, which may be somebody else's. */
@@ -59,9 +59,23 @@ function make(): string {
   return wanted;
 }
 
+/** A build of one's own, with parts exchanged by esbuild plugins; its main.js. Removed by whoever asked for it. */
+export async function otherProgram(plugins: readonly Plugin[]): Promise<{readonly file: string; remove(): void}> {
+  makeCache();
+  const folder = join(CACHE, `other-${randomUUID()}`);
+  await build({...bundled(folder), plugins: [...plugins]});
+  copyScripts(folder);
+  return {file: join(folder, 'main.js'), remove: () => rmSync(folder, {recursive: true, force: true})};
+}
+
 /** Writes main.js and the remote scripts, which are read as files at run time, into `folder`. */
 export function bundleProgram(folder: string): void {
-  buildSync({
+  buildSync(bundled(folder));
+  copyScripts(folder);
+}
+
+function bundled(folder: string): BuildOptions {
+  return {
     absWorkingDir: ROOT,
     entryPoints: ['src/main.ts'],
     outfile: join(folder, 'main.js'),
@@ -72,7 +86,10 @@ export function bundleProgram(folder: string): void {
     external: NATIVE,
     banner: {js: AROUND},
     logLevel: 'error',
-  });
+  };
+}
+
+function copyScripts(folder: string): void {
   cpSync(join(ROOT, 'src', 'ssh', 'scripts'), join(folder, 'scripts'), {recursive: true});
 }
 

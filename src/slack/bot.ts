@@ -95,6 +95,7 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
   let team = '';
   /** Not before there is an engine. */
   let homes: Homes | null = null;
+  let engineNow: Engine | null = null;
   const names = makeNames({client: clients.ask, hosts: deps.hosts.values(), log});
   const poster = makePoster({client: clients.deliver, clock, pace, log, dress: names.dress});
   const delivery: Delivery = makeDelivery({
@@ -215,6 +216,10 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
       team: () => team,
       times: {askMs: policy.campaignIdleMs, keepMs: policy.campaignKeepMs},
       samePerson: policy.samePerson,
+      reportOf: async (id) => {
+        const done = await engineNow?.campaignReport(id);
+        return done?.ok === true ? done.value : null;
+      },
     }),
     reports: makeReportTeller({
       poster,
@@ -224,6 +229,7 @@ export function makeSlackBot(options: SlackOptions, deps: SlackDeps): SlackBot {
       team: () => team,
     }),
     start: async (engine) => {
+      engineNow = engine;
       const desk: Desk = {
         engine,
         store,

@@ -1,11 +1,11 @@
 /** Tells what people are owed of a campaign: on its card, and in the card's thread. */
-import type {KeptCampaign} from '../domain/campaign.ts';
+import type {CampaignId, KeptCampaign} from '../domain/campaign.ts';
 import type {IdleTimes} from '../domain/campaign-notices.ts';
 import type {SamePerson} from '../domain/person.ts';
-import type {CampaignTeller, CampaignTelling, OwedNotice} from '../engine/campaign-ports.ts';
+import type {CampaignTeller, CampaignTelling, EndedCampaign, OwedNotice} from '../engine/campaign-ports.ts';
 import type {Clock, Log} from '../engine/ports.ts';
 import {troubleOf} from './api-errors.ts';
-import {holdCard} from './blocks/campaign-message.ts';
+import {campaignReplies, holdCard} from './blocks/campaign-message.ts';
 import {idleQuestion, noticeReply} from './blocks/campaign-notices.ts';
 import type {Message} from './blocks/message.ts';
 import type {Poster} from './poster.ts';
@@ -21,6 +21,8 @@ export interface CampaignTellerDeps {
   readonly team: () => string;
   readonly times: IdleTimes;
   readonly samePerson: SamePerson;
+  /** Looks again at an ended campaign's hosts; null: it cannot be had now. */
+  readonly reportOf: (id: CampaignId) => Promise<EndedCampaign | null>;
 }
 
 type Place = {readonly channel: string; readonly ts: string};
@@ -62,13 +64,21 @@ export function makeCampaignTeller(deps: CampaignTellerDeps): CampaignTeller {
       : noticeReply(notice, command, holder);
   };
 
+  /** Whoever ended it in Slack was to have its report there, and Slack did not take it, or the bot died over it. */
+  const reportReplies = async ({kind, kept}: OwedNotice): Promise<readonly Message[]> => {
+    const isOwed = kind === 'ended' && kept.campaign.kind === 'profile' && kept.ended?.by.startsWith('slack:') === true;
+    const done = isOwed ? await deps.reportOf(kept.campaign.id) : null;
+    return done === null ? [] : campaignReplies(done, command);
+  };
+
   const tell = async (notice: OwedNotice): Promise<CampaignTelling> => {
     const place = await showCard(notice.kept);
     if (typeof place === 'string') return {kind: 'nowhere', why: place};
     const reply = replyTo(notice);
     if (reply === null) return {kind: 'told', card: place};
     try {
-      await poster.reply({team: deps.team(), ...place}, reply, false);
+      for (const one of [reply, ...(await reportReplies(notice))])
+        await poster.reply({team: deps.team(), ...place}, one, false);
     } catch (error) {
       const trouble = troubleOf(error);
       // The card says it, and was taken.

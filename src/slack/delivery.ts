@@ -122,6 +122,8 @@ export function makeDelivery(deps: DeliveryDeps): Delivery {
         lane.line = `${intent.signal} to ${intent.identities.length} ${intent.identities.length === 1 ? 'process' : 'processes'}`;
       const stop = events.findLast((event) => event.kind === 'stop-intended');
       if (stop?.kind === 'stop-intended') lane.line = `stopping ${ownerWord(stop.owner)}`;
+      // Its end is news for whoever is told in private while the channel takes nothing.
+      if (lane.trouble?.kind === 'no-channel' && run.phase === 'closed') lane.notBeforeTicks = clock.ticks();
       void wake(run.id);
     },
     progress: (run, event) => {

@@ -98,7 +98,7 @@ export async function tellEnded(desk: Desk, asker: Asker, done: EndedCampaign): 
     desk.log.error({campaign: id, trouble: troubleOf(error)}, 'the report of a campaign could not be told');
     return ok(
       sentence(
-        `${id} is ended, but Slack did not take its report; "${desk.command} profile report ${id}" makes it again.`,
+        `${id} is ended, but Slack did not take its report: ${kept.card === null ? 'there is no card to tell it under' : 'it comes as soon as Slack takes it'}. "${desk.command} profile report ${id}" makes it again.`,
       ),
     );
   }

@@ -17,6 +17,8 @@ export type Fault =
   | {readonly kind: 'drop-answer'; readonly method: string; readonly times?: number}
   /** The WebSocket upgrade is answered 408. */
   | {readonly kind: 'refuse-upgrade'; readonly times?: number}
+  /** The ack of an envelope is lost on its way: the app has it, Slack does not know. */
+  | {readonly kind: 'lose-ack'; readonly times?: number}
   /** Each envelope is sent twice, under the same id. */
   | {readonly kind: 'duplicate-envelope'; readonly times?: number}
   /** An envelope without an ack is sent once more, under a new id. */
@@ -28,6 +30,8 @@ export interface Faults {
   /** Takes one use of the first fault of this kind that concerns `method` and `channel`; null if there is none. */
   take<K extends Fault['kind']>(kind: K, method?: string, channel?: string): Extract<Fault, {readonly kind: K}> | null;
   clear(): void;
+  /** How often a fault of each kind really struck. */
+  readonly struck: Readonly<Partial<Record<Fault['kind'], number>>>;
   /** What still waits for its moment. */
   open(): readonly {readonly fault: Fault; readonly left: number}[];
   /** Called after each change of `open`. */
@@ -36,6 +40,7 @@ export interface Faults {
 
 export function openFaults(): Faults {
   const open: {readonly fault: Fault; left: number}[] = [];
+  const struck: Partial<Record<Fault['kind'], number>> = {};
   const remove = (entry: {readonly fault: Fault; left: number}): void => {
     const index = open.indexOf(entry);
     if (index >= 0) open.splice(index, 1);
@@ -57,6 +62,7 @@ export function openFaults(): Faults {
         const {fault} = entry;
         if (!isOf(fault, kind) || !concerns(fault, method, channel)) continue;
         entry.left -= 1;
+        struck[kind] = (struck[kind] ?? 0) + 1;
         if (entry.left <= 0) remove(entry);
         else changed();
         return fault;
@@ -67,6 +73,7 @@ export function openFaults(): Faults {
       open.splice(0);
       changed();
     },
+    struck,
     open: () => open.map(({fault, left}) => ({fault, left})),
     listen: (listener) => {
       listeners.add(listener);

@@ -19,7 +19,7 @@ import {
 } from './cast.ts';
 import {isObject} from './check-elements.ts';
 import {openEphemerals} from './ephemerals.ts';
-import {type Fault, openFaults} from './faults.ts';
+import {type Fault, type Faults, openFaults} from './faults.ts';
 import type {Answers} from './form.ts';
 import {openFront} from './front.ts';
 import {openHomes} from './homes.ts';
@@ -124,6 +124,8 @@ export interface LocalSlack extends Omit<Workspace, 'groups' | 'channels'> {
   readonly envelopes: readonly EnvelopeRecord[];
   setFault(fault: Fault): () => void;
   clearFaults(): void;
+  /** How often a fault of each kind really struck. */
+  readonly struck: Faults['struck'];
   dropSockets(): void;
   refreshSockets(): void;
   connected(): number;
@@ -264,6 +266,7 @@ export async function startLocalSlack(options: LocalSlackOptions = {}): Promise<
     envelopes: sockets.record,
     setFault: faults.set,
     clearFaults: faults.clear,
+    struck: faults.struck,
     dropSockets: sockets.drop,
     refreshSockets: sockets.refresh,
     connected: sockets.connected,

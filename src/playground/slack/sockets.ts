@@ -134,6 +134,7 @@ export function openSockets(faults: Faults, timing: Timing): Sockets {
     });
     return new Promise((resolve) => {
       const sentAt = performance.now();
+      const isLost = faults.take('lose-ack') !== null;
       const end = (delivery: Delivery): void => {
         clearTimeout(timer);
         timers.delete(timer);
@@ -143,6 +144,7 @@ export function openSockets(faults: Faults, timing: Timing): Sockets {
       const timer = setTimeout(() => end({outcome: 'operation_timeout', envelopeId}), timing.ackMs);
       timers.add(timer);
       waiting.set(envelopeId, (response) => {
+        if (isLost) return;
         entry.ackMs = performance.now() - sentAt;
         end({outcome: 'acked', envelopeId, ackMs: entry.ackMs, response});
       });

@@ -40,11 +40,15 @@ export const LAB_POLICY = {
   lookAgain: [],
 };
 
-/** `slack`: the variables of a workspace, and the Slack user who owns what runs as the lab's root. */
+/**
+ * `slack`: the variables of a workspace, and the Slack user who owns what runs as the lab's root. `program`: another build
+ * of it than the production one.
+ */
 export function makeBot(
   labs: Readonly<Record<string, Lab>>,
   policy: Readonly<Record<string, unknown>> = LAB_POLICY,
   slack: {readonly env: Readonly<Record<string, string>>; readonly owner: string} | null = null,
+  program: string = programFile(),
 ): Bot {
   const folder = mkdtempSync(join(tmpdir(), 'gpu-reclaim-bot-'));
   const me = userInfo().username;
@@ -67,7 +71,7 @@ export function makeBot(
     GPU_RECLAIM_LOG_LEVEL: 'warn',
     ...slack?.env,
   };
-  const command = [programFile()];
+  const command = [program];
   const start: Bot['start'] = (...words) => {
     const child = spawn(process.execPath, [...command, ...words], {env, stdio: ['ignore', 'pipe', 'pipe']});
     const collected = {out: '', err: ''};
