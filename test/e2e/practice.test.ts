@@ -63,7 +63,7 @@ it('anybody asks and gives the go on the practice host, and every card says that
     expect(waiting.text).toContain('Practice: press it yourself');
     await slack.click(stranger, waiting.ts, 'go_terminate_then_kill');
     const over = await slack.nextUpdate((card) => card.text.includes('reclaimed'), {withinMs: 40_000});
-    expect(over.text).toMatch(/✅ PRACTICE · practice-1: reclaimed \d+ GiB, 6 of 8 free/);
+    expect(over.text).toMatch(/✅ PRACTICE · practice-1: reclaimed \d+ GiB \([\d,]+ MiB\), 6 of 8 free/);
     const report = await slack.nextReply((reply) => reply.text.includes('GPUs free now'), {withinMs: 10_000});
     expect(report.text).toContain('PRACTICE');
   } finally {
