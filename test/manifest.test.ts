@@ -2,6 +2,7 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import type {webApi} from '@slack/bolt';
 import {describe, expect, it} from 'vitest';
+import {manifestRules} from './manifest-rules.ts';
 
 const MANIFEST = JSON.parse(read('manifests/slack.socket.json')) as webApi.AppsManifestCreateArguments['manifest'];
 const REASONS = JSON.parse(read('manifests/slack.reasons.json')) as Record<string, string>;
@@ -88,6 +89,49 @@ describe('the Slack manifest', () => {
     expect(MANIFEST.settings).toMatchObject({socket_mode_enabled: true, interactivity: {is_enabled: true}});
     expect(JSON.stringify(MANIFEST)).not.toMatch(/_url|https?:/);
   });
+
+  it('keeps the rules of the published schema', () => {
+    expect(manifestRules.safeParse(MANIFEST).error?.issues ?? []).toEqual([]);
+  });
+
+  it.each<readonly [string, string, (manifest: Draft) => void]>([
+    ['a name of 36', 'display_information.name', (m) => (m.display_information.name = 'x'.repeat(36))],
+    ['no colour', 'display_information.background_color', (m) => (m.display_information.background_color = 'blue')],
+    ['a command without its slash', 'features.slash_commands.0.command', (m) => (firstOf(m).command = 'gpu')],
+    ['a command of 33', 'features.slash_commands.0.command', (m) => (firstOf(m).command = `/${'x'.repeat(32)}`)],
+    ['a hint of 1001', 'features.slash_commands.0.usage_hint', (m) => (firstOf(m).usage_hint = 'x'.repeat(1_001))],
+    ['a key nobody knows', 'settings', (m) => Object.assign(m.settings, {socket_mode: true})],
+    [
+      'an address',
+      'settings.interactivity',
+      (m) => Object.assign(m.settings.interactivity, {request_url: 'https://x'}),
+    ],
+    ['a scope twice', 'oauth_config.scopes.bot', (m) => m.oauth_config.scopes.bot.push('commands')],
+    ['an older schema', '_metadata.major_version', (m) => (m._metadata.major_version = 1)],
+  ])('would not keep them with %s', (_what, where, spoil) => {
+    const spoilt = structuredClone(MANIFEST) as unknown as Draft;
+    spoil(spoilt);
+    expect(manifestRules.safeParse(spoilt).error?.issues.map((issue) => issue.path.join('.'))).toEqual([where]);
+  });
+});
+
+describe('the Slack CLI', () => {
+  const hooks = (JSON.parse(read('.slack/hooks.json')) as {readonly hooks: Record<string, string>}).hooks;
+  const scripts = (JSON.parse(read('package.json')) as {readonly scripts: Record<string, string>}).scripts;
+
+  it('finds the manifest where it looks for one, and is told that this one counts', () => {
+    expect(JSON.parse(read('manifest.json'))).toEqual(MANIFEST);
+    expect(JSON.parse(read('.slack/config.json'))).toEqual({manifest: {source: 'local'}});
+  });
+
+  it('starts the bot from its source, with a package that is fetched by its exact version', () => {
+    const {start, ...others} = hooks;
+    expect(Object.keys(others)).toEqual(['get-hooks', 'get-manifest', 'check-update', 'doctor']);
+    const [, script = ''] = /^npm run -s (\w+)$/.exec(start ?? '') ?? [];
+    expect(scripts[script]).toBe('tsx src/main.ts start');
+    for (const hook of Object.values(others))
+      expect(hook).toMatch(/^npx -q --yes -p @slack\/cli-hooks@\d+\.\d+\.\d+ slack-cli-/);
+  });
 });
 
 function methodsIn(source: string): readonly string[] {
@@ -103,4 +147,18 @@ function eventsIn(source: string): readonly string[] {
 
 function read(path: string): string {
   return readFileSync(path, 'utf8');
+}
+
+interface Draft {
+  _metadata: {major_version: number};
+  display_information: {name: string; background_color: string};
+  features: {slash_commands: {command: string; usage_hint: string}[]};
+  oauth_config: {scopes: {bot: string[]}};
+  settings: {interactivity: object};
+}
+
+function firstOf(manifest: Draft): Draft['features']['slash_commands'][number] {
+  const [command] = manifest.features.slash_commands;
+  if (command === undefined) throw new Error('no command');
+  return command;
 }
