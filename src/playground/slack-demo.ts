@@ -93,11 +93,15 @@ export async function stageWith<Players>(
       ),
       hostSwitches: hostSwitches(lab, HOST, show),
       port: options.port,
+      // People live where the page is read: a report "at 18:00" is at 18:00 on it.
+      zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       hostState: () => Promise.all(states.map((state) => state())),
       hints: [
         '/gpu help',
         '/gpu status',
+        `/gpu diagnose ${HOST}`,
         ...[HOST, ...Object.keys(others)].map((host) => `/gpu reclaim ${host} match=vllm`),
+        `/gpu profile start ${HOST} "my sweep" gpus=0-5`,
       ],
     });
     undo.push(() => slack.close());

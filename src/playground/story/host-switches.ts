@@ -2,6 +2,7 @@
 import type {Lab} from '../lab/lab.ts';
 import type {LabProcess} from '../lab/process-tree.ts';
 import type {Switch} from '../page/switches.ts';
+import {measureOn} from './campaign-host.ts';
 import {dealer, guiltyFor} from './cast.ts';
 
 /** `started` is told of each process, so that the page shows it. */
@@ -28,6 +29,22 @@ export function hostSwitches(
         const {guilty} = await guiltyFor(lab, deal, {serving: [first, second], deafRank: deal(2)});
         started(guilty, 'root');
         return 'A ghost holds GPU 0-3, and a server has two more.';
+      },
+    },
+    {
+      id: 'measure',
+      label: 'Measure, and leave a mess',
+      does: 'A workload runs on GPU 0-1 and ends; its profiler stays on GPU 2, and settings are changed in the stand-in.',
+      watch: `between /gpu profile start ${host} and /gpu profile stop ${host} it makes a report that names each of them.`,
+      press: async () => {
+        const refused: string[] = [];
+        const left = await measureOn(
+          lab,
+          () => undefined,
+          (kept, otherwise) => void (kept || refused.push(otherwise)),
+        );
+        started([left.profiler, left.workload], 'root');
+        return refused.length === 0 ? 'The workload has ended, the profiler has not.' : refused.join('; ');
       },
     },
   ];

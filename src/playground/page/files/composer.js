@@ -1,8 +1,8 @@
-/** The two lines that are typed into. Arrow up brings back what was typed before, as a shell does. */
+/** The two lines that are typed into. `sent` is called for each. Arrow up brings back what was typed before, as a shell does. */
 import {send} from './api.js';
 import {byId, el} from './dom.js';
 
-export function composer({form, input, where}) {
+export function composer({form, input, where, sent}) {
   const line = byId(input);
   const typed = [];
   let recall = 0;
@@ -13,6 +13,7 @@ export function composer({form, input, where}) {
     typed.push(text);
     recall = typed.length;
     line.value = '';
+    sent();
     void send('type', {text, ...where()});
   });
   line.addEventListener('keydown', (event) => {

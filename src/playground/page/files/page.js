@@ -24,7 +24,7 @@ import {
   views,
 } from './store.js';
 import {tabsOf} from './tabs.js';
-import {act, doors, drawLog, emptyLine, firstLine, named, put} from './talk.js';
+import {act, doors, drawLog, emptyLine, firstLine, follow, named, put} from './talk.js';
 
 function connect() {
   const stream = new EventSource('/news');
@@ -244,8 +244,14 @@ function pane(which) {
     button.setAttribute('aria-pressed', String(button.dataset.goto === which));
 }
 
-composer({form: 'composer', input: 'text', where: () => ({})});
-composer({form: 'thread-composer', input: 'thread-text', where: () => ({thread: at.threadTs})});
+// Who says something wants to see what comes of it.
+composer({form: 'composer', input: 'text', where: () => ({}), sent: () => follow(byId('log'))});
+composer({
+  form: 'thread-composer',
+  input: 'thread-text',
+  where: () => ({thread: at.threadTs}),
+  sent: () => follow(byId('thread-log')),
+});
 doors.openThread = openThread;
 doors.goTo = goTo;
 tabsOf(byId('stage'));

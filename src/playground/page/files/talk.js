@@ -1,7 +1,7 @@
 /** Messages: one article each, put where it belongs without moving the reader. */
 import {send} from './api.js';
 import {renderBlocks} from './blocks.js';
-import {byId, el} from './dom.js';
+import {el} from './dom.js';
 import {fileCards} from './files.js';
 import {askFirst} from './modal.js';
 import {mrkdwn} from './mrkdwn.js';
@@ -47,6 +47,12 @@ export function showEnd(log) {
   const last = log.lastElementChild;
   log.scrollTop = log.scrollHeight;
   if (last !== null && last.offsetHeight > log.clientHeight) last.scrollIntoView({block: 'start'});
+  log.dataset.put = String(log.scrollTop);
+}
+
+/** From here on the newest is shown, wherever the reader was. */
+export function follow(log) {
+  log.scrollTop = log.scrollHeight;
   log.dataset.put = String(log.scrollTop);
 }
 
@@ -183,10 +189,4 @@ export function firstLine(message) {
 
 export function emptyLine(...words) {
   return el('div', {class: 'empty'}, ...words);
-}
-
-/** Whatever is on the screen, once more: the reader's language of "new" changed. */
-export function redraw(ts, message) {
-  const old = byId('log').querySelector(`[data-ts="${CSS.escape(ts)}"]`);
-  if (old !== null) put(byId('log'), message);
 }
