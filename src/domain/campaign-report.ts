@@ -1,5 +1,6 @@
 /** The post-profiling report: what of a campaign is still there, and what differs from its start. Two looks, compared. */
 import {type Campaign, isAbout} from './campaign.ts';
+import {type Freed, freedGpus, type LinkedRun} from './campaign-freed.ts';
 import type {SharedLeftover, XidLine} from './deep.ts';
 import type {GpuState} from './diagnosis.ts';
 import type {Failure} from './failure.ts';
@@ -44,6 +45,8 @@ export interface SeenCampaignHost {
   readonly gpus: readonly CampaignGpu[];
   /** null: none were asked for. */
   readonly samples: HostSamples | null;
+  /** Where memory was seen to come back. */
+  readonly freed: readonly Freed[];
   /** How often one was asked for, ms. */
   readonly sampleMs: number | null;
   /** Holders that were not there at the start. */
@@ -76,16 +79,29 @@ export interface CampaignReport {
   readonly hosts: readonly CampaignHost[];
 }
 
-/** `after`: what was seen when it ended; null: that is `now`. `samples`: null where none were asked for. `declared`: by the hosts file. */
+/** What else is known of one host than its two looks. */
+export interface AlsoKnown {
+  /** What was seen when it ended; null: that is `now`. */
+  readonly after: HostFacts | null;
+  /** null: none were asked for. */
+  readonly samples: HostSamples | null;
+  /** What its clocks are locked to by the hosts file. */
+  readonly declared: DeclaredClocks;
+  /** Reclaims there since the start, oldest first. */
+  readonly runs: readonly LinkedRun[];
+}
+
+const NOTHING_ELSE: AlsoKnown = {after: null, samples: null, declared: NOT_DECLARED, runs: []};
+
 export function compareHost(
   campaign: Campaign,
   before: HostFacts,
   now: HostFacts,
-  after: HostFacts | null,
-  samples: HostSamples | null = null,
-  declared: DeclaredClocks = NOT_DECLARED,
+  also: Partial<AlsoKnown> = {},
 ): SeenCampaignHost {
+  const {after, samples, declared, runs} = {...NOTHING_ELSE, ...also};
   const isMeant = (index: number | null): boolean => isAbout(campaign, index);
+  const gpus = gpuLines(before, now, after ?? now, samples).filter(({index}) => isMeant(index));
   const rebooted = before.seen.bootId !== now.seen.bootId;
   const wasThere = (one: {readonly pid: number; readonly startTicks: string}): boolean =>
     !rebooted &&
@@ -99,8 +115,9 @@ export function compareHost(
     host: now.seen.host,
     takenAtMs: now.seen.takenAtMs,
     rebooted,
-    gpus: gpuLines(before, now, after ?? now, samples).filter(({index}) => isMeant(index)),
+    gpus,
     samples,
+    freed: freedGpus(gpus, {samples, runs, after: after ?? now, now}),
     sampleMs: campaign.sampleMs,
     leftovers: holders
       .filter((one) => !wasThere(one))

@@ -14,12 +14,14 @@ import {type CampaignHost, type CampaignReport, compareHost} from '../domain/cam
 import {type Failure, fail, ok, type Result} from '../domain/failure.ts';
 import type {HostName} from '../domain/host.ts';
 import type {HostFacts} from '../domain/host-facts.ts';
+import {NOT_DECLARED} from '../domain/locked-clocks.ts';
 import {nearest} from '../domain/nearest.ts';
 import {isSameId, type Person, personId, type SamePerson} from '../domain/person.ts';
 import {titleOf} from '../domain/roles.ts';
 import {requestOf} from '../domain/run-state.ts';
 import {isRepeating, type PinnedProcess} from '../domain/schedule.ts';
 import {whenPhrase} from '../domain/schedule-phrase.ts';
+import {timeToFree} from '../domain/time-to-free.ts';
 import {pin} from '../domain/watch.ts';
 import {factsAt} from './campaign-facts.ts';
 import type {EndedCampaign, NewHold} from './campaign-ports.ts';
@@ -29,6 +31,8 @@ import {samplesOf} from './sampling.ts';
 import {survey} from './survey.ts';
 
 const AT_ONCE = 8;
+/** Of the newest runs, those on its hosts since its start freed memory there. */
+const RUNS_SEEN = 100;
 
 export async function startHold(deps: EngineDeps, asked: NewHold): Promise<Result<KeptCampaign>> {
   const {kind, hosts, gpus, label, out, channel, sampleMs, locked} = asked;
@@ -102,7 +106,7 @@ export async function endHold(deps: EngineDeps, kept: KeptCampaign, by: string):
   }
   deps.log.info({campaign: campaign.id, by}, 'GPUs are held no more');
   const done = {...now, ended: end};
-  return ok({kept: done, report: compared(deps, done, looks)});
+  return ok({kept: done, report: await compared(deps, done, looks)});
 }
 
 export async function campaignReport(deps: EngineDeps, given: string): Promise<Result<EndedCampaign>> {
@@ -111,7 +115,7 @@ export async function campaignReport(deps: EngineDeps, given: string): Promise<R
   const {campaign, ended} = found.value;
   if (ended === null) return fail({reason: 'campaign-running', hold: asHold(campaign)});
   const looks = campaign.kind === 'keep' ? [] : await lookAgain(deps, campaign);
-  return ok({kept: found.value, report: compared(deps, found.value, looks)});
+  return ok({kept: found.value, report: await compared(deps, found.value, looks)});
 }
 
 interface HostLooked {
@@ -138,20 +142,20 @@ async function fresh(deps: EngineDeps, kept: KeptCampaign): Promise<KeptCampaign
   return all.find(({campaign}) => campaign.id === kept.campaign.id) ?? kept;
 }
 
-function compared(deps: EngineDeps, kept: KeptCampaign, looks: readonly HostLooked[]): CampaignReport {
+async function compared(deps: EngineDeps, kept: KeptCampaign, looks: readonly HostLooked[]): Promise<CampaignReport> {
   const {campaign, ended} = kept;
+  const runs = await deps.store.recent(RUNS_SEEN);
+  const since = runs.filter((run) => (run.events[0]?.atMs ?? 0) >= campaign.startedAtMs).toReversed();
   const hosts = looks.map(({host, facts}): CampaignHost => {
     if (!facts.ok) return {state: 'unseen', host, failure: facts.failure};
     const before = factsOf(campaign.before, host);
     if (before === null) throw new Error(`Internal error: campaign ${campaign.id} has no start on ${host}`);
-    return compareHost(
-      campaign,
-      before,
-      facts.value,
-      factsOf(ended?.after ?? [], host),
-      samplesOf(kept, host),
-      deps.hosts.get(host)?.clocks,
-    );
+    return compareHost(campaign, before, facts.value, {
+      after: factsOf(ended?.after ?? [], host),
+      samples: samplesOf(kept, host),
+      declared: deps.hosts.get(host)?.clocks ?? NOT_DECLARED,
+      runs: since.filter((run) => run.host === host).map((run) => ({id: run.id, times: timeToFree(run)})),
+    });
   });
   return {campaign, hosts};
 }

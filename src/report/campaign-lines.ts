@@ -4,7 +4,7 @@ import type {CampaignHost, CampaignReport, Leftover, SeenCampaignHost} from '../
 import {isAsBefore} from '../domain/campaign-report.ts';
 import type {HolderReport} from '../domain/host-report.ts';
 import {plural, ranges, span, thousands} from './amounts.ts';
-import {memoryTable, peakLines} from './campaign-memory-lines.ts';
+import {freedLines, memoryTable, peakLines} from './campaign-memory-lines.ts';
 import {fileLines, settingLines, sharedLines} from './campaign-trace-lines.ts';
 import {failureSentence} from './failure-sentence.ts';
 import {safeLine} from './safe-text.ts';
@@ -78,6 +78,7 @@ export function campaignHostLines(host: CampaignHost, command: string): readonly
     ...(host.rebooted ? ['  It was rebooted since the start: nothing of before can still run.'] : []),
     ...memoryTable(host),
     ...peakLines(host),
+    ...freedLines(host),
     ...leftoverLines(host, command),
     ...settingLines(host),
     ...sharedLines(host.shared),

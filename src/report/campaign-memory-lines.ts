@@ -1,8 +1,10 @@
 /** A campaign's memory on one host: before, peak, after and now, and what the peak rests on. */
 import type {CampaignGpu, SeenCampaignHost} from '../domain/campaign-report.ts';
 import type {GapWhy, HostSamples, SampleGap} from '../domain/samples.ts';
+import type {GpuTime} from '../domain/time-to-free.ts';
 import {dateTime, plural, ranges, span, thousands} from './amounts.ts';
 import {column} from './safe-text.ts';
+import {timesLines} from './time-to-free-lines.ts';
 import {STATE_WORD} from './wording.ts';
 
 const MOST_GAPS = 6;
@@ -69,6 +71,39 @@ function fewer({gpus, count}: HostSamples): readonly string[] {
   return gpus
     .filter((gpu) => gpu.count < count)
     .map((gpu) => `    GPU ${gpu.index ?? '?'}: only ${thousands(gpu.count)} of them had its figure`);
+}
+
+/** When memory came back, as exactly as it was seen; where nobody looked, that. */
+export function freedLines({freed, samples}: Pick<SeenCampaignHost, 'freed' | 'samples'>): readonly string[] {
+  if (freed.length === 0)
+    return samples === null
+      ? ['  time to free: not known; nobody looked between start and stop']
+      : ['  time to free: no memory was seen to come back'];
+  const runs = new Map(freed.flatMap(({how}) => (how.kind === 'run' ? [[how.id, [] as GpuTime[]] as const] : [])));
+  const spans = new Map<string, number[]>();
+  for (const {index, how} of freed) {
+    if (how.kind === 'run') runs.get(how.id)?.push(how.time);
+    else {
+      const what = how.kind === 'samples' ? 'two samples' : 'two looks';
+      const between = `between ${dateTime(how.afterMs)} and ${dateTime(how.byMs)}, by ${what}`;
+      spans.set(between, [...(spans.get(between) ?? []), index ?? -1]);
+    }
+  }
+  return [
+    ...[...runs].flatMap(([id, times]) =>
+      timesLines(times).map((line) => `  time to free: ${line}; run ${id.slice(0, 6)}, from its last signal`),
+    ),
+    ...[...spans].map(([between, indexes]) => `  time to free: ${gpuNames(indexes)} ${between}`),
+  ];
+}
+
+/** -1 stands for one without a number. */
+function gpuNames(indexes: readonly number[]): string {
+  const known = indexes.filter((index) => index >= 0);
+  return [
+    ...(known.length === 0 ? [] : [`GPU ${ranges(known)}`]),
+    ...(known.length < indexes.length ? ['GPU ?'] : []),
+  ].join(', ');
 }
 
 const GAP_WHY: Readonly<Record<GapWhy, string>> = {

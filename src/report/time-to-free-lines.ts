@@ -6,7 +6,10 @@ import {mib, ranges, span} from './amounts.ts';
 
 /** "GPU 0-7: half after 0.1 s, all after 0.3 s"; those that are not free each kind in a line of its own. */
 export function timeToFreeLines(run: Run): readonly string[] {
-  const times = timeToFree(run);
+  return timesLines(timeToFree(run));
+}
+
+export function timesLines(times: readonly GpuTime[]): readonly string[] {
   return ORDER.flatMap((how) => {
     const these = times.filter((time) => time.how === how);
     return these.length === 0 ? [] : [`${gpus(these)}: ${words(how, these)}`];

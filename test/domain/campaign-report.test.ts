@@ -11,7 +11,7 @@ const NOW = 10_000;
 const XID = {uptimeMs: 150_000, busId: '00000000:01:00.0', code: 79, pid: null, text: 'GPU has fallen off the bus'};
 
 function compared(now: HostFacts, before: HostFacts = someFacts(), change = {}) {
-  return compareHost(aCampaign(change), before, now, null);
+  return compareHost(aCampaign(change), before, now);
 }
 
 describe('the post-profiling report', () => {
@@ -131,11 +131,11 @@ describe('the post-profiling report', () => {
   it('has what was used before, at its end and now', () => {
     const used = (usedMiB: number) =>
       someFacts({see: {gpus: [{uuid: uuidOf(0), index: 0, state: 'occupied', usedMiB, unexplainedMiB: 0}]}});
-    const host = compareHost(aCampaign(), used(4), used(10), used(9_000));
+    const host = compareHost(aCampaign(), used(4), used(10), {after: used(9_000)});
     expect(host.gpus).toMatchObject([{beforeMiB: 4, afterMiB: 9_000, nowMiB: 10}]);
-    expect(compareHost(aCampaign(), used(4), used(10), null).gpus).toMatchObject([{afterMiB: 10}]);
+    expect(compareHost(aCampaign(), used(4), used(10)).gpus).toMatchObject([{afterMiB: 10}]);
     const without = someFacts({see: {gpus: []}});
-    expect(compareHost(aCampaign(), used(4), without, null).gpus).toMatchObject([
+    expect(compareHost(aCampaign(), used(4), without).gpus).toMatchObject([
       {beforeMiB: 4, nowMiB: null, state: 'unknown'},
     ]);
   });

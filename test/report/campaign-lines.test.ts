@@ -37,7 +37,6 @@ const changed = compareHost(
       },
     ),
   }),
-  null,
 );
 
 describe('a post-profiling report in words', () => {
@@ -81,17 +80,14 @@ describe('a post-profiling report in words', () => {
     ['segment', '4 2', '(a name that no command is made of)'],
   ] as const)('makes a command of plain names only: %s %s', (kind, name, said) => {
     const deep = {leftovers: [{kind, name, MiB: 1, uid: 0, ageMs: null}], xids: [], mpsControl: null, mpsSeen: true};
-    const lines = campaignHostLines(compareHost(aCampaign(), someFacts(), someFacts({deep}), null), 'x');
+    const lines = campaignHostLines(compareHost(aCampaign(), someFacts(), someFacts({deep})), 'x');
     expect(lines.map((line) => line.trim())).toContain(said);
     expect(lines.filter((line) => /^ *(rm|ipcrm) /.test(line))).toHaveLength(said.startsWith('(') ? 0 : 1);
   });
 
   it('locks clocks to what was declared, and to nothing else', () => {
     const declared = {...NOT_DECLARED, graphics: {low: 1410, high: 1410}};
-    const lines = campaignHostLines(
-      compareHost(aCampaign({gpus: [0]}), someFacts(), someFacts(), null, null, declared),
-      'x',
-    );
+    const lines = campaignHostLines(compareHost(aCampaign({gpus: [0]}), someFacts(), someFacts(), {declared}), 'x');
     const at = lines.indexOf(
       `  Locked clocks cannot be read back. To lock them to what was declared for ${HOST}, should anybody have changed them:`,
     );
@@ -106,7 +102,7 @@ describe('a post-profiling report in words', () => {
   });
 
   it('says where nothing differs, and that nothing was sought', () => {
-    const same = compareHost(aCampaign(), someFacts(), someFacts(), null);
+    const same = compareHost(aCampaign(), someFacts(), someFacts());
     const lines = campaignHostLines(same, '/gpu').join('\n');
     expect(campaignHostTitle(same)).toBe(`${HOST}: as at the start, nothing differs`);
     expect(lines).toContain('No process is left behind.');
@@ -116,12 +112,7 @@ describe('a post-profiling report in words', () => {
   });
 
   it('does not say "nobody" where not everything was read', () => {
-    const blind = compareHost(
-      aCampaign(),
-      someFacts(),
-      someFacts({fullSight: false, settings: null, deep: null}),
-      null,
-    );
+    const blind = compareHost(aCampaign(), someFacts(), someFacts({fullSight: false, settings: null, deep: null}));
     const lines = campaignHostLines(blind, '/gpu').join('\n');
     expect(campaignHostTitle(blind)).toBe(`${HOST}: nothing seen that differs, but not everything could be read`);
     expect(lines).not.toContain('No process is left behind.');
@@ -162,7 +153,7 @@ describe('a post-profiling report in words', () => {
       ...change,
     };
     const lines = campaignHostLines(
-      compareHost(aCampaign({sampleMs: 60_000}), someFacts(), someFacts(), null, samples),
+      compareHost(aCampaign({sampleMs: 60_000}), someFacts(), someFacts(), {samples}),
       'x',
     );
     expect(lines.join('\n')).toContain(said);

@@ -31,7 +31,7 @@ describe('a campaign in Slack', () => {
             sought: [{folder: `/${text}`, whole: false}],
           }),
         });
-        const host = compareHost(campaign, someFacts(), now, null);
+        const host = compareHost(campaign, someFacts(), now);
         const done = {kept: {...kept(), campaign, ...ENDED}, report: {campaign, hosts: [host]}};
         for (const message of [
           holdCard({...kept(), campaign}, 5_000, '/gpu'),
@@ -47,7 +47,7 @@ describe('a campaign in Slack', () => {
 
   it('is within every limit with a thousand leftovers', () => {
     const holders = Array.from({length: 1_000}, (_, at) => aHolder(at + 10, {title: 'x'.repeat(60)}));
-    const host = compareHost(aCampaign(), someFacts(), someFacts({see: {holders}}), null);
+    const host = compareHost(aCampaign(), someFacts(), someFacts({see: {holders}}));
     const [message] = campaignReplies(
       {kept: {...kept(), ...ENDED}, report: {campaign: aCampaign(), hosts: [host]}},
       '/gpu',
