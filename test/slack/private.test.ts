@@ -194,11 +194,8 @@ describe('the reminder to approvers', () => {
     await slack.type(requester, '/gpu pause');
     await slack.nextEphemeral(({text}) => text.includes('Paused'));
     rig.skip(8 * 60_000);
-    // Time for a beat of the bot: what it does on each is known by its own record.
-    const beats = slack.calls.length;
     await slack.type(requester, `@${slack.bot.name} pause`, {threadTs: card.ts});
     await slack.nextReply((message) => message.text.includes('Paused'));
-    expect(slack.calls.length).toBeGreaterThan(beats);
     expect((await slack.thread(card.ts)).filter(({text}) => text.includes('still waits'))).toEqual([]);
     await slack.type(approver, '/gpu resume');
     await slack.nextReply((message) => message.text.includes('still waits for a decision'));
