@@ -121,7 +121,8 @@ export function makeCardWriter(deps: CardWriterDeps): CardWriter {
     theCard: async (run, lane) => {
       const kept = await store.cardOf(run.id);
       if (kept === null) return store.keepCard(run.id, await post(run, lane));
-      if (lane.shown === null && clock.ticks() - beganTicks < HEIR_MS) doubt(lane, HEIR_DOUBT_MS);
+      if (!lane.met && lane.shown === null && clock.ticks() - beganTicks < HEIR_MS) doubt(lane, HEIR_DOUBT_MS);
+      lane.met = true;
       return kept;
     },
     show: async (run, card, lane, rows) => {

@@ -15,6 +15,8 @@ export interface Lane {
   cardOwed: boolean;
   trouble: ApiTrouble | null;
   notBeforeTicks: number;
+  /** Its kept card was found by this program already. */
+  met: boolean;
   /** An edit without an answer may still land until then, over a newer one: the card is written once more. */
   doubtUntilTicks: number | null;
   /** Slack was there and did not take something of this run. */
@@ -38,6 +40,7 @@ export function newLane(): Lane {
     cardOwed: false,
     trouble: null,
     notBeforeTicks: Number.NEGATIVE_INFINITY,
+    met: false,
     doubtUntilTicks: null,
     held: false,
     lateNote: null,

@@ -51,6 +51,51 @@ describe('while Slack is down', () => {
     await expect.poll(async () => (await slack.messages()).length).toBe(double === undefined ? 2 : 1);
   });
 
+  it('a Retry-After for edits holds back neither the thread nor an answer', async () => {
+    const rig = await startRig();
+    const {slack} = rig;
+    const card = await waitingCard(rig);
+    await slack.nextReply();
+    slack.setFault({kind: 'rate-limit', method: 'chat.update', retryAfterS: 30, times: ALWAYS});
+    await slack.click(slack.users.approver, card.ts, ACTION.terminateThenKill);
+    await slack.nextReply((message) => /^Go by/.test(message.text), {withinMs: 5_000});
+    await slack.type(slack.users.stranger, '/gpu hosts');
+    await slack.nextEphemeral((message) => message.to === slack.users.stranger.id, {withinMs: 5_000});
+  });
+
+  it('a reply whose answer was lost is told again, and says that it may stand there twice', async () => {
+    const rig = await startRig();
+    const {slack} = rig;
+    const card = await waitingCard(rig);
+    await slack.nextReply();
+    await expect.poll(() => rig.store.pendingOutbox(10)).toEqual([]);
+    slack.setFault({kind: 'drop-answer', method: 'chat.postMessage'});
+    await slack.click(slack.users.approver, card.ts, ACTION.leave);
+    const {view} = await slack.nextView(slack.users.approver);
+    if (view === null) throw new Error('no form came');
+    await slack.submitView(slack.users.approver, {reason: 'still needed'}, {view});
+    await slack.nextReply((message) => /Left as it is/.test(message.text) && /may stand here twice/.test(message.text));
+    const left = (await slack.thread(card.ts)).filter(({text}) => text.includes('Left as it is'));
+    expect(left.map(({text}) => text.includes('twice'))).toEqual([false, true]);
+  });
+
+  it('a channel that is archived in the middle: the run goes on, and whoever asked is told alone, once each', async () => {
+    const rig = await startRig();
+    const {slack} = rig;
+    const release = rig.hold();
+    const card = await waitingCard(rig);
+    await slack.nextReply();
+    await slack.click(slack.users.approver, card.ts, ACTION.terminateThenKill);
+    await slack.nextReply((message) => /^Go by/.test(message.text));
+    const gone = {kind: 'refuse', method: '*', error: 'is_archived', channel: card.channel, times: ALWAYS} as const;
+    slack.setFault(gone);
+    release();
+    const alone = await slack.nextDm(slack.users.requester, (message) => /Told here because/.test(message.text));
+    expect(alone.text).toMatch(/reclaimed[\s\S]*archived/);
+    expect(rig.executed).toHaveLength(1);
+    expect(rig.fatal).toEqual([]);
+  });
+
   it('a deleted card is posted anew, and the run finds it', async () => {
     const rig = await startRig();
     const {slack} = rig;

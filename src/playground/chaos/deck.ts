@@ -101,26 +101,31 @@ export function dealConversations(seed: number, count: number): readonly Convers
   const deal = dealer(seed);
   const endings = shuffled(spread(ENDING_SHARES, count), deal);
   const troubles = shuffled(spread(TROUBLE_SHARES, Math.ceil(count * 1.1)), deal);
+  let lostAcks = 0;
   return Array.from({length: count}, (_, nth) => {
     // Every conversation has one but each fourth; the surplus makes pairs.
     const own = nth % 4 === 3 ? [] : troubles.splice(0, nth % 3 === 0 ? 2 : 1);
-    const ending = endingFor(endings[nth] ?? 'go', own, deal);
+    // What is asked for twice shows best where the first is over before the second comes.
+    if (own.includes('lost-ack')) lostAcks += 1;
+    const isShown = own.includes('lost-ack') && lostAcks % 2 === 1 && !own.some((kind) => NEEDS_GO.includes(kind));
+    const ending = isShown ? 'dry-run' : endingFor(endings[nth] ?? 'go', own);
     return {
       nth,
       tag: `talk-${seed}-${nth}`,
       ending,
       manner: MANNERS[deal(MANNERS.length)] ?? 'plain',
       deaf: deal(3) === 0,
-      troubles: own.map((kind) => ({kind, at: stageOf(kind, deal), dose: 1 + deal(5)})),
+      troubles: own.map((kind) => ({
+        kind,
+        at: isShown && kind === 'lost-ack' ? 'asking' : stageOf(kind, deal),
+        dose: 1 + deal(5),
+      })),
     };
   });
 }
 
-function endingFor(dealt: Ending, own: readonly TroubleKind[], deal: (below: number) => number): Ending {
-  if (own.some((kind) => NEEDS_GO.includes(kind))) return 'go';
-  // What is asked for twice shows best where the first is over before the second comes.
-  if (own.includes('lost-ack') && deal(2) === 0) return 'dry-run';
-  return dealt;
+function endingFor(dealt: Ending, own: readonly TroubleKind[]): Ending {
+  return own.some((kind) => NEEDS_GO.includes(kind)) ? 'go' : dealt;
 }
 
 function stageOf(kind: TroubleKind, deal: (below: number) => number): Stage {

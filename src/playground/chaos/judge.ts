@@ -97,7 +97,8 @@ export function lost(run: SeenRun, {seen, told}: Pick<Evidence, 'seen' | 'told'>
   const closing = wasGo ? /in all|Stopped by/ : /in all|Left as it is by|Nobody gave the go|Stopped by|What was found/;
   return [
     ...(standing.some(isFinal) || isToldAlone(run, told) ? [] : [`run ${run.id} (${run.tag}): no card says its end`]),
-    ...(texts.some((text) => closing.test(text)) || /nothing to do|failed|dry run/i.test(endOf(run))
+    ...(texts.some((text) => closing.test(text)) ||
+    /nothing to do|failed|dry run|interrupted, nothing sent/i.test(endOf(run))
       ? []
       : [`run ${run.id} (${run.tag}): its end stands in no thread (${endOf(run)})`]),
     ...(wasGo && /Break-glass/.test(texts.join('\n')) && !texts.some((text) => /🚨 Break-glass/u.test(text))
