@@ -10,7 +10,7 @@ import {readCommandLine} from './cli/command-line.ts';
 import {type CliContext, refuse} from './cli/context.ts';
 import {diagnoseFile} from './cli/diagnose.ts';
 import {EXIT} from './cli/exit-code.ts';
-import {USAGE} from './cli/help.ts';
+import {bareHelp} from './cli/help.ts';
 import {makeTerminal} from './cli/terminal.ts';
 import type {HostEntry} from './config/config.ts';
 import {loadConfig} from './config/load.ts';
@@ -33,21 +33,21 @@ import {systemClock} from './system-clock.ts';
 /** Verbs that can neither signal nor decide. */
 const LOOKS: ReadonlySet<string> = new Set(['help', 'hosts', 'status', 'diagnose', 'probe']);
 
+let isBot = false;
+
 async function main(argv: readonly string[]): Promise<number> {
   const terminal = makeTerminal({in: process.stdin, out: process.stdout, err: process.stderr});
-  if (argv[0] === 'start') {
-    const [stray] = argv.slice(1);
-    if (stray !== undefined)
-      return refuse({terminal, json: false, recovered: []}, {reason: 'argument-unknown', argument: stray, nearest: []});
-    // Bolt and what it brings are loaded for the bot only: the terminal starts without them.
-    const {runBot} = await import('./bot.ts');
-    return runBot({print: (line) => terminal.print(line), complain: (line) => terminal.complain(line)});
-  }
   const line = readCommandLine(argv);
   if (!line.ok) {
     return refuse({terminal, json: argv.includes('--json'), recovered: []}, line.failure);
   }
-  const {json, verb, from} = line.value;
+  const {json, verb, from, about} = line.value;
+  if (verb === 'start') {
+    // Bolt and what it brings are loaded for the bot only: the terminal starts without them.
+    isBot = true;
+    const {runBot} = await import('./bot.ts');
+    return runBot({print: (text) => terminal.print(text), complain: (text) => terminal.complain(text)});
+  }
   const config = loadConfig();
   if (verb === 'diagnose' && from !== null) {
     // A bug report is read where its host is in no hosts file, and where there may be none at all.
@@ -60,7 +60,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (!config.ok) {
     const refused = refuse({terminal, json, recovered: []}, config.failure);
     if (verb !== 'help') return refused;
-    terminal.print('', USAGE);
+    terminal.print('', ...bareHelp(about, policyOf({})));
     return EXIT.done;
   }
   const {hosts, policy, databasePath, logLevel} = config.value;
@@ -147,5 +147,5 @@ function hearInterrupts(act: () => void): () => void {
 
 const code = await main(process.argv.slice(2));
 // The socket library may leave a timer of 30 s behind; all that matters is closed by now.
-if (process.argv[2] === 'start') process.exit(code);
+if (isBot) process.exit(code);
 process.exitCode = code;

@@ -4,9 +4,11 @@ import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {EXIT} from '../src/cli/exit-code.ts';
-import {VERBS} from '../src/domain/words.ts';
+import {VERBS} from '../src/domain/grammar/rules.ts';
+import {VERB_RULES} from '../src/domain/grammar/verb-table.ts';
 import {BREAKS} from '../src/playground/story/breaks.ts';
 import {SLACK_BREAKS} from '../src/playground/story/slack-breaks.ts';
+import {meaningOf, optionsOf, usageOf} from '../src/report/verb-help.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const README = read('README.md');
@@ -17,6 +19,10 @@ describe('the README', () => {
   it('names every verb that may be typed', () => {
     const missing = VERBS.filter((verb) => !README.includes(`\`gpu-reclaim ${verb}`));
     expect(missing).toEqual([]);
+  });
+
+  it('has the table of verbs as the program knows them', () => {
+    expect(README).toContain(verbTable());
   });
 
   it('has the exit codes of the program, all of them and no other', () => {
@@ -104,6 +110,23 @@ describe('the files of the project', () => {
     expect(lost).toEqual([]);
   });
 });
+
+/** As Markdown, padded like the README's other tables. */
+function verbTable(): string {
+  const cell = (text: string): string => text.replaceAll('|', '\\|');
+  const rows = VERB_RULES.flatMap((rule) =>
+    rule.forms.map((form) => [
+      `\`gpu-reclaim ${cell(usageOf(rule, form, {door: 'terminal'}, 'bare'))}\``,
+      cell([meaningOf(form), ...optionsOf(form, 'terminal').map((one) => `\`${one}\``)].join(' ')),
+    ]),
+  );
+  const all = [['command', 'what it does'], ...rows];
+  const widths = [0, 1].map((nth) => Math.max(...all.map((row) => [...(row[nth] ?? '')].length)));
+  const line = (row: readonly string[], fill = ' '): string =>
+    `| ${row.map((cell, nth) => cell + fill.repeat((widths[nth] ?? 0) - [...cell].length)).join(' | ')} |`;
+  const [head = [], ...body] = all;
+  return [line(head), line(['', ''], '-'), ...body.map((row) => line(row))].join('\n');
+}
 
 function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');

@@ -1,4 +1,5 @@
 /** `cancel`, `pause`, `resume`: anyone may stop, few may go. */
+import {readCancel} from '../domain/run-words.ts';
 import {dateTime} from '../report/amounts.ts';
 import {safeLine} from '../report/safe-text.ts';
 import {type CliContext, printJson, refuse} from './context.ts';
@@ -9,11 +10,10 @@ export async function cancel(asked: CliContext, words: readonly string[]): Promi
   const taken = await takeUp(asked);
   if (!taken.ok) return refuse(asked, taken.failure);
   const context = taken.value;
-  const [given, ...rest] = words;
-  if (given === undefined) return refuse(context, {reason: 'run-unknown', given: '', nearest: []});
+  const {given, reason} = readCancel(words);
+  if (given === '') return refuse(context, {reason: 'run-unknown', given: '', nearest: []});
   const found = await context.engine.find(given);
   if (!found.ok) return refuse(context, found.failure);
-  const reason = rest.length === 0 ? null : rest.join(' ').replace(/^reason=/, '');
   const cancelled = await context.engine.cancel(found.value, context.person, reason);
   if (!cancelled.ok) return refuse(context, cancelled.failure);
   const {id, phase} = cancelled.value;

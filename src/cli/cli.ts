@@ -16,7 +16,7 @@ import {status} from './status.ts';
 export async function runCommand(line: CommandLine, context: CliContext): Promise<ExitCode> {
   switch (line.verb) {
     case 'help':
-      return help(context);
+      return help(context, line.about);
     case 'status':
       return status(context, line.words);
     case 'diagnose':
@@ -38,12 +38,14 @@ export async function runCommand(line: CommandLine, context: CliContext): Promis
     case 'report':
       return report(context, line.words);
     case 'schedules':
-      return schedules(context, line.words);
+      return schedules(context, line.sub, line.words);
     case 'profile':
-      return profile(context, line.words);
+      return profile(context, line.sub, line.words);
     case 'keep':
       return keep(context, line.words);
     case 'probe':
       return probe(context, line.words, line.out);
+    case 'start':
+      throw new Error('Internal error: the bot is started by the composition root');
   }
 }

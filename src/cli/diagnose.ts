@@ -1,7 +1,7 @@
 /** `diagnose`: the cross-reference of one host, or of a saved transcript. */
 import type {Diagnosis} from '../domain/diagnosis.ts';
-import {fail, type Result} from '../domain/failure.ts';
-import {readHost} from '../domain/words.ts';
+import type {Result} from '../domain/failure.ts';
+import {readLookedAt} from '../domain/looks-words.ts';
 import type {Look} from '../engine/ports.ts';
 import {diagnosisNotes} from '../report/diagnosis-notes.ts';
 import {gpuNotes, gpuTable, holderLines, hostTitle} from '../report/host-state.ts';
@@ -26,11 +26,7 @@ export async function diagnoseFile(answering: Answering, path: string, known: Kn
 }
 
 async function lookAt(context: CliContext, words: readonly string[]): Promise<Result<Look>> {
-  const known = [...context.hosts.keys()];
-  const [first, ...more] = words;
-  if (first === undefined) return fail({reason: 'host-missing', verb: 'diagnose', known});
-  if (more.length > 0) return fail({reason: 'one-host-only', hosts: words});
-  const host = readHost(first, known);
+  const host = readLookedAt(words, [...context.hosts.values()], 'diagnose');
   if (!host.ok) return host;
   if (!context.json) context.terminal.progress(`looking at ${host.value}; nothing is signalled`);
   return context.engine.diagnose(host.value);

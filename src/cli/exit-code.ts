@@ -52,6 +52,8 @@ export function exitForFailure(failure: Failure): ExitCode {
     case 'one-host-only':
     case 'argument-bad':
     case 'argument-unknown':
+    case 'command-too-long':
+    case 'verb-elsewhere':
     case 'gpu-absent':
     case 'config-bad':
     case 'transcript-unreadable':

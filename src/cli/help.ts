@@ -1,53 +1,82 @@
-/** What may be typed, with examples to copy and the policy in force. */
-import {approverName} from '../domain/authority.ts';
-import {span} from '../report/amounts.ts';
+/** What may be typed, with examples to copy and the policy in force; or one verb with all its arguments. */
+import {approverName, isApprover} from '../domain/authority.ts';
+import type {Verb} from '../domain/grammar/rules.ts';
+import {ruleOf} from '../domain/grammar/verb-table.ts';
+import type {Host} from '../domain/host.ts';
+import type {Policy} from '../domain/policy.ts';
+import {
+  accessSentence,
+  examplesOf,
+  type HelpView,
+  hereSentence,
+  overviewLines,
+  policySentences,
+  verbLines,
+} from '../report/verb-help.ts';
 import type {CliContext} from './context.ts';
 import {EXIT, type ExitCode} from './exit-code.ts';
 
-export const USAGE = `gpu-reclaim looks first, shows a plan, asks a human, signals only what was approved, and proves the result.
+const FIRST =
+  'gpu-reclaim looks first, shows a plan, asks a human, signals only what was approved, and proves the result.';
+const LAST = [
+  'Arguments in any order: gpus=0-3, --gpus 0-3 or gpus 0-3. --json answers as JSON, everywhere.',
+  'One verb with all its arguments: gpu-reclaim help reclaim',
+];
+/** As wide as a terminal is at least. */
+const COLUMNS = 100;
 
-  gpu-reclaim status [HOST…|GROUP]   per GPU: MiB used, state, who holds it
-  gpu-reclaim diagnose HOST          every holder, what it is and where that was read
-  gpu-reclaim reclaim HOST [gpus=0-3] [match=vllm] [user=bo] [pid=4711]
-                [include-others] [grace=30s] [dry-run] [reason="…"]
-                [override="…"]
-                                     make a plan, show it, ask for a go
-  gpu-reclaim report [HOST…] [WHEN] [to=C0123456789] [zone=Europe/Berlin] [quiet|loud]
-                                     hosts as one table, the worst first; with a time the
-                                     Slack bot tells it: in 2h, tomorrow 07:30, every weekday
-                                     18:00, every 4h, cron "0 18 * * 1-5", when PID 12345
-                                     exits, when idle 20m
-  gpu-reclaim schedules [remove ID]  the reports that are to come
-  gpu-reclaim profile start HOST… [LABEL] [gpus=0-3] [out=/data/run] [sample=60s] [until=18:00]
-                                     hold GPUs for a campaign, from a look at them
-  gpu-reclaim profile stop ID|HOST   end it: what is left behind, what is set differently,
-                                     and the command for each; profile report looks again
-  gpu-reclaim profile list           who holds what
-  gpu-reclaim keep HOST [gpus=0-3] [pid=4711] until=18:00 "why"
-                                     the same hold without the looks
-  gpu-reclaim runs                   what was done
-  gpu-reclaim show RUN               one run, whole
-  gpu-reclaim cancel RUN             stop it before its next signal
-  gpu-reclaim pause | resume         stop every signal everywhere, and go on
-  gpu-reclaim hosts                  the names you may use
-  gpu-reclaim probe HOST [--out F]   save what the host says, secrets removed
-  gpu-reclaim diagnose --from F      read such a file; no host is asked
-  gpu-reclaim start                  the Slack bot, until it is stopped
-
-Options: --json   --confirm COUNT:HOST:DIGEST   --terminate-only
-Examples: gpu-reclaim reclaim gpu-07 match=vllm
-          gpu-reclaim reclaim gpu-07 gpus=0-3 dry-run`;
-
-export function help(context: CliContext): ExitCode {
-  const {policy, hosts} = context;
-  const approvers = policy.approvers.map(approverName);
-  const acting = [...hosts.values()].filter((host) => host.mode === 'act').length;
-  context.terminal.print(
-    USAGE,
-    '',
-    `Here: ${hosts.size} ${hosts.size === 1 ? 'host' : 'hosts'}, ${acting} of them may be signalled.`,
-    `Go by: ${approvers.length === 0 ? 'nobody is listed' : approvers.join(', ')}${policy.breakGlass ? '; at a terminal anybody with a typed reason (break-glass)' : ''}.`,
-    `SIGTERM, then kill -9 after ${span(policy.graceMs)}; a plan waits ${span(policy.approvalMs)} for its go.`,
-  );
+export function help(context: CliContext, about: Verb | null): ExitCode {
+  const view = viewOf([...context.hosts.values()], context.policy, isApprover(context.person, context.policy));
+  context.terminal.print(...(about === null ? overview(view) : ofVerb(about, view)), ...inForce(view));
   return EXIT.done;
+}
+
+/** What can be said before there is a configuration. */
+export function bareHelp(about: Verb | null, policy: Policy): readonly string[] {
+  const view = viewOf([], policy, false);
+  return about === null ? [FIRST, '', ...overviewLines(view), '', ...LAST] : verbLines(ruleOf(about), view);
+}
+
+function overview(view: HelpView): readonly string[] {
+  return [
+    FIRST,
+    '',
+    ...overviewLines(view),
+    '',
+    ...LAST,
+    ...examplesOf(ruleOf('reclaim'), view).map((line, nth) => (nth === 0 ? `Examples: ${line}` : `          ${line}`)),
+  ];
+}
+
+function ofVerb(about: Verb, view: HelpView): readonly string[] {
+  const rule = ruleOf(about);
+  return [
+    ...verbLines(rule, view),
+    '',
+    ...examplesOf(rule, view).map((line, nth) => (nth === 0 ? `Examples: ${line}` : `          ${line}`)),
+    accessSentence(rule, view),
+  ];
+}
+
+function inForce(view: HelpView): readonly string[] {
+  const {policy} = view;
+  const approvers = policy.approvers.map(approverName);
+  return [
+    '',
+    hereSentence(view),
+    `Go by: ${approvers.length === 0 ? 'nobody is listed' : approvers.join(', ')}${policy.breakGlass ? '; at a terminal anybody with a typed reason (break-glass)' : ''}.`,
+    ...policySentences(policy),
+  ];
+}
+
+function viewOf(hosts: readonly Host[], policy: Policy, approves: boolean): HelpView {
+  return {
+    command: 'gpu-reclaim',
+    door: 'terminal',
+    hosts,
+    policy,
+    isApprover: approves,
+    place: 'here',
+    columns: COLUMNS,
+  };
 }

@@ -2,7 +2,6 @@
 import {campaignState, type KeptCampaign} from '../domain/campaign.ts';
 import {hasDifference, isAsBefore} from '../domain/campaign-report.ts';
 import {readHold} from '../domain/campaign-words.ts';
-import {nearest} from '../domain/nearest.ts';
 import type {EndedCampaign} from '../engine/campaign-ports.ts';
 import {dateTime, plural} from '../report/amounts.ts';
 import {campaignLine, heldWords, measuredWords, reportLines} from '../report/campaign-lines.ts';
@@ -12,26 +11,18 @@ import {EXIT, type ExitCode} from './exit-code.ts';
 import {takeUp} from './recovered.ts';
 import {ownZone} from './report.ts';
 
-const VERBS = ['start', 'stop', 'report', 'list'] as const;
-
-export async function profile(asked: CliContext, words: readonly string[]): Promise<ExitCode> {
-  const [word = 'list', ...rest] = words;
-  const verb = VERBS.find((one) => one === word.toLowerCase());
-  if (verb === undefined)
-    return refuse(asked, {reason: 'argument-unknown', argument: word, nearest: nearest(word, VERBS)});
-  const stray = verb === 'list' ? rest[0] : verb === 'start' ? undefined : rest[1];
-  if (stray !== undefined) return refuse(asked, {reason: 'argument-unknown', argument: stray, nearest: []});
+export async function profile(asked: CliContext, sub: string | null, words: readonly string[]): Promise<ExitCode> {
   const taken = await takeUp(asked);
   if (!taken.ok) return refuse(asked, taken.failure);
   const context = taken.value;
-  switch (verb) {
+  switch (sub) {
     case 'start':
-      return start(context, 'profile', rest);
+      return start(context, 'profile', words);
     case 'stop':
-      return ended(context, () => context.engine.stopHold(rest[0] ?? '', context.person));
+      return ended(context, () => context.engine.stopHold(words[0] ?? '', context.person));
     case 'report':
-      return ended(context, () => context.engine.campaignReport(rest[0] ?? ''));
-    case 'list':
+      return ended(context, () => context.engine.campaignReport(words[0] ?? ''));
+    default:
       return list(context);
   }
 }

@@ -1,7 +1,7 @@
 /** `hosts` and `probe`: the names that may be used, and what one of them says, raw. */
 import {writeFile} from 'node:fs/promises';
+import {readLookedAt} from '../domain/looks-words.ts';
 import {saveTranscript} from '../domain/saved-transcript.ts';
-import {readHost} from '../domain/words.ts';
 import {column} from '../report/safe-text.ts';
 import {type CliContext, printJson, refuse} from './context.ts';
 import {EXIT, type ExitCode} from './exit-code.ts';
@@ -41,11 +41,7 @@ export function hosts(context: CliContext): ExitCode {
 }
 
 export async function probe(context: CliContext, words: readonly string[], out: string | null): Promise<ExitCode> {
-  const known = [...context.hosts.keys()];
-  const [first, ...more] = words;
-  if (first === undefined) return refuse(context, {reason: 'host-missing', verb: 'probe', known});
-  if (more.length > 0) return refuse(context, {reason: 'one-host-only', hosts: words});
-  const host = readHost(first, known);
+  const host = readLookedAt(words, [...context.hosts.values()], 'probe');
   if (!host.ok) return refuse(context, host.failure);
   const answer = await context.engine.probe(host.value);
   if (!answer.ok) return refuse(context, answer.failure);

@@ -1,10 +1,12 @@
 /** `reclaim`: the whole of one run from a terminal. Without a typed or spelled-out confirmation nothing is sent. */
 import type {Failure} from '../domain/failure.ts';
+import {readHost} from '../domain/grammar/host-words.ts';
+import {settle} from '../domain/grammar/settle.ts';
 import type {HostName} from '../domain/host.ts';
 import {personId} from '../domain/person.ts';
 import type {GoChoice, Run} from '../domain/run.ts';
 import {requestOf} from '../domain/run-state.ts';
-import {readHost, readReclaim} from '../domain/words.ts';
+import {RECLAIM_OPTIONS, readReclaim} from '../domain/words.ts';
 import type {Proposal} from '../engine/ports.ts';
 import {span} from '../report/amounts.ts';
 import {failureSentence} from '../report/failure-sentence.ts';
@@ -30,7 +32,7 @@ export async function reclaim(asked: CliContext, words: readonly string[], optio
   const context = taken.value;
   if (options.confirm !== null) return confirmed(context, words, options.confirm, options.terminateOnly);
 
-  const request = readReclaim(words, [...context.hosts.keys()], context.person);
+  const request = readReclaim(words, [...context.hosts.values()], context.person);
   if (!request.ok) return refuse(context, request.failure);
   if (!context.json) context.terminal.progress(`⏳ looking at ${request.value.host}; nothing has been signalled`);
   const proposed = await context.engine.propose(request.value);
@@ -47,10 +49,13 @@ export async function reclaim(asked: CliContext, words: readonly string[], optio
 /** The second half on its own: a plan that was shown before, by this or another program, is confirmed by its digest. */
 async function confirmed(
   context: CliContext,
-  words: readonly string[],
+  typed: readonly string[],
   given: string,
   terminateOnly: boolean,
 ): Promise<ExitCode> {
+  const settled = settle(typed, {options: RECLAIM_OPTIONS, known: [...context.hosts.values()], bare: 'hosts'});
+  if (!settled.ok) return refuse(context, settled.failure);
+  const {words} = settled.value;
   const stray = strayBesideConfirm(words);
   if (stray !== null) return refuse(context, stray);
   const host = hostOfConfirm(context, words, given);
@@ -235,7 +240,7 @@ function hostOfConfirm(context: CliContext, words: readonly string[], given: str
   const host = readHost(named, [...context.hosts.keys()]);
   if (!host.ok) return null;
   const typed = words.find((word) => !word.includes('='));
-  return typed === undefined || typed === host.value ? host.value : null;
+  return typed === undefined || typed.toLowerCase() === host.value.toLowerCase() ? host.value : null;
 }
 
 function reasonIn(words: readonly string[]): string | null {

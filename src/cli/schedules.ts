@@ -1,5 +1,6 @@
 /** `schedules`: what reports are to come, and `schedules remove ID`. */
-import {choiceWords} from '../domain/report-words.ts';
+import {readNarrowed} from '../domain/looks-words.ts';
+import {choiceWords, isAbout} from '../domain/report-words.ts';
 import {whenPhrase} from '../domain/schedule-phrase.ts';
 import {wallClock} from '../domain/zone.ts';
 import type {ShownSchedule} from '../engine/report-ports.ts';
@@ -7,11 +8,9 @@ import {safeLine} from '../report/safe-text.ts';
 import {type CliContext, printJson, refuse} from './context.ts';
 import {EXIT, type ExitCode} from './exit-code.ts';
 
-export async function schedules(context: CliContext, words: readonly string[]): Promise<ExitCode> {
-  const [verb, id = '', ...more] = words;
-  if (verb === undefined) return list(context);
-  if (verb.toLowerCase() !== 'remove' || more.length > 0)
-    return refuse(context, {reason: 'argument-unknown', argument: more[0] ?? verb, nearest: ['remove']});
+export async function schedules(context: CliContext, sub: string | null, words: readonly string[]): Promise<ExitCode> {
+  if (sub !== 'remove') return list(context, words);
+  const [id = ''] = words;
   const removed = await context.engine.removeSchedule(id, context.person);
   if (!removed.ok) return refuse(context, removed.failure);
   if (context.json) printJson(context, {ok: true, removed: removed.value.schedule.id});
@@ -19,13 +18,18 @@ export async function schedules(context: CliContext, words: readonly string[]): 
   return EXIT.done;
 }
 
-async function list(context: CliContext): Promise<ExitCode> {
+async function list(context: CliContext, words: readonly string[]): Promise<ExitCode> {
+  const known = [...context.hosts.values()];
+  const wanted = readNarrowed(words, known, 'schedules');
+  if (!wanted.ok) return refuse(context, wanted.failure);
   const all = await context.engine.schedules();
   if (!all.ok) return refuse(context, all.failure);
-  if (context.json) printJson(context, {ok: true, schedules: all.value.map(scheduleJson)});
+  const shown = all.value.filter(({schedule}) => isAbout(schedule.hosts, wanted.value, known));
+  if (context.json) printJson(context, {ok: true, schedules: shown.map(scheduleJson)});
   else if (all.value.length === 0)
     context.terminal.print('No schedule yet. Try: gpu-reclaim report all every weekday 18:00');
-  else for (const one of all.value) context.terminal.print(...scheduleLines(one));
+  else if (shown.length === 0) context.terminal.print('No schedule is about these hosts.');
+  else for (const one of shown) context.terminal.print(...scheduleLines(one));
   return EXIT.done;
 }
 

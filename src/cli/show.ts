@@ -2,6 +2,7 @@
 import type {Outcome} from '../domain/outcome.ts';
 import {personId} from '../domain/person.ts';
 import type {Run, RunEvent} from '../domain/run.ts';
+import {readRun} from '../domain/run-words.ts';
 import {clockTime, dateTime, plural, span} from '../report/amounts.ts';
 import {beforeAfterTable, outcomeLines, outcomeTitle} from '../report/before-after.ts';
 import {failureSentence} from '../report/failure-sentence.ts';
@@ -33,8 +34,9 @@ export async function show(asked: CliContext, words: readonly string[]): Promise
   const taken = await takeUp(asked);
   if (!taken.ok) return refuse(asked, taken.failure);
   const context = taken.value;
-  const found = await context.engine.find(words[0] ?? '');
-  if (words[0] === undefined || !found.ok)
+  const given = readRun(words);
+  const found = await context.engine.find(given);
+  if (given === '' || !found.ok)
     return refuse(context, found.ok ? {reason: 'run-unknown', given: '', nearest: []} : found.failure);
   const run = found.value;
   if (context.json) {

@@ -1,8 +1,8 @@
 /** `status`: one host in full, or the fleet with the worst first. A host that could not be looked at is unknown, never left out. */
 import type {Diagnosis, GpuState} from '../domain/diagnosis.ts';
-import {fail, ok, type Result} from '../domain/failure.ts';
+import type {Result} from '../domain/failure.ts';
 import type {HostName} from '../domain/host.ts';
-import {readHost} from '../domain/words.ts';
+import {readStatus} from '../domain/looks-words.ts';
 import type {Look} from '../engine/ports.ts';
 import {failureSentence} from '../report/failure-sentence.ts';
 import {fleetLine, gpuNotes, gpuTable, hostTitle} from '../report/host-state.ts';
@@ -15,14 +15,14 @@ export async function status(asked: CliContext, words: readonly string[]): Promi
   const taken = await takeUp(asked);
   if (!taken.ok) return refuse(asked, taken.failure);
   const context = taken.value;
-  const names = chosen(context, words);
+  const names = readStatus(words, [...context.hosts.values()]);
   if (!names.ok) return refuse(context, names.failure);
   if (!context.json)
     context.terminal.progress(
-      `looking at ${names.value.length === 1 ? names.value[0] : `${names.value.length} hosts`}; nothing is signalled`,
+      `looking at ${names.value.length === 1 ? names.value[0]?.name : `${names.value.length} hosts`}; nothing is signalled`,
     );
   const looks = await Promise.all(
-    names.value.map(async (name) => ({name, look: await context.engine.look(name, {unasked: words.length === 0})})),
+    names.value.map(async ({name, by}) => ({name, look: await context.engine.look(name, {unasked: by !== 'name'})})),
   );
   const unknown = looks.filter(({look}) => !look.ok || !isKnown(look.value.diagnosis)).length;
 
@@ -62,22 +62,4 @@ function printFleet(
     );
   }
   context.terminal.print(`Looked at ${looks.filter(({look}) => look.ok).length} of ${looks.length} hosts.`);
-}
-
-/** No word: every host. A group name stands for its hosts. */
-function chosen(context: CliContext, words: readonly string[]): Result<readonly HostName[]> {
-  const known = [...context.hosts.keys()];
-  if (words.length === 0) return known.length === 0 ? fail({reason: 'host-missing', verb: 'status', known}) : ok(known);
-  const names = new Set<HostName>();
-  for (const word of words) {
-    const group = [...context.hosts.values()].filter((host) => host.groups.includes(word.toLowerCase()));
-    if (group.length > 0) {
-      for (const host of group) names.add(host.name);
-      continue;
-    }
-    const host = readHost(word, known);
-    if (!host.ok) return host;
-    names.add(host.value);
-  }
-  return ok([...names]);
 }

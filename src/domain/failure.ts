@@ -69,10 +69,20 @@ export type RequestFailure =
   | {readonly reason: 'host-unknown'; readonly host: string; readonly nearest: readonly string[]}
   | {readonly reason: 'host-is-address'; readonly host: string; readonly known: readonly string[]}
   | {readonly reason: 'host-missing'; readonly verb: string; readonly known: readonly string[]}
-  | {readonly reason: 'one-host-only'; readonly hosts: readonly string[]}
+  /** `given`: the group or pattern that fits all of them; left out: they were named one by one. */
+  | {readonly reason: 'one-host-only'; readonly hosts: readonly string[]; readonly given?: string}
   /** `expected` is a right example in words, e.g. "30s, 5m or 1h". */
   | {readonly reason: 'argument-bad'; readonly argument: string; readonly value: string; readonly expected: string}
-  | {readonly reason: 'argument-unknown'; readonly argument: string; readonly nearest: readonly string[]}
+  /** `hint`: what to do where no other spelling helps, without the dot. */
+  | {
+      readonly reason: 'argument-unknown';
+      readonly argument: string;
+      readonly nearest: readonly string[];
+      readonly hint?: string;
+    }
+  | {readonly reason: 'command-too-long'; readonly characters: number; readonly limit: number}
+  /** A verb that is not for this door; `instead`: what is, as a sentence. */
+  | {readonly reason: 'verb-elsewhere'; readonly verb: string; readonly instead: string}
   | {
       readonly reason: 'gpu-absent';
       readonly host: HostName;

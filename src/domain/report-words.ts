@@ -1,10 +1,13 @@
 /** `report HOST… [WHEN] [to=#channel] [zone=…] [quiet|loud]`: which hosts, when, and where it is told. */
 import {fail, ok, type Result} from './failure.ts';
+import {fitsPattern, isPattern} from './grammar/glob.ts';
+import {readHost, splitList, unknownHost} from './grammar/host-words.ts';
+import {settle} from './grammar/settle.ts';
+import {ruleOf} from './grammar/verb-table.ts';
 import type {Host, HostName} from './host.ts';
 import type {HostChoice, Schedule, When} from './schedule.ts';
 import {isRepeating} from './schedule.ts';
 import {beginsWhen, readWhen} from './schedule-words.ts';
-import {readHost} from './words.ts';
 import {nearestZones, readZone} from './zone.ts';
 
 export interface AskedReport {
@@ -18,33 +21,29 @@ export interface AskedReport {
   readonly quiet: boolean;
 }
 
-const OPTIONS = ['to', 'zone', 'quiet', 'loud'] as const;
+const OPTIONS = ruleOf('report').forms[0].options;
 
 /** No host named: all of them. Whoever only looks may look at everything. */
 export function readReport(words: readonly string[], known: readonly Host[]): Result<AskedReport> {
-  const options = new Map<string, string>();
-  const bare: string[] = [];
-  // A cron pattern's stars and slashes are no options.
-  for (const word of words) {
-    const [key = '', ...value] = word.split('=');
-    const option = OPTIONS.find((one) => one === key.toLowerCase());
-    if (option !== undefined) options.set(option, value.join('='));
-    else bare.push(word);
-  }
+  // `when PID=12345 exits` is a time; a cron pattern's stars and slashes are no options.
+  const settled = settle(words, {options: OPTIONS, known, bare: 'text', keeps: (word) => /^pid=/i.test(word)});
+  if (!settled.ok) return settled;
+  const {values: options} = settled.value;
+  const bare = withChannelsOut(settled.value.bare);
   const isName = (word: string): boolean => {
     const lower = word.toLowerCase();
     return known.some(({name, groups}) => name.toLowerCase() === lower || groups.includes(lower));
   };
-  const at = bare.findIndex((word) => beginsWhen(word) && !isName(word));
-  const hosts = readChoices(at === -1 ? bare : bare.slice(0, at), known);
+  const at = bare.words.findIndex((word) => beginsWhen(word) && !isName(word));
+  const hosts = readChoices(at === -1 ? bare.words : bare.words.slice(0, at), known);
   if (!hosts.ok) return hosts;
-  const time = at === -1 ? null : readWhen(bare.slice(at));
+  const time = at === -1 ? null : readWhen(bare.words.slice(at));
   if (time !== null && !time.ok) return time;
   const zone = zoneIn(options.get('zone'), time?.value.zone ?? null);
   if (!zone.ok) return zone;
-  const to = options.get('to');
-  const channel = to === undefined ? null : channelIn(to);
-  if (to !== undefined && channel === null)
+  const to = options.get('to') ?? bare.channel;
+  const channel = to === null ? null : channelIn(to);
+  if (to !== null && channel === null)
     return fail({
       reason: 'argument-bad',
       argument: 'to',
@@ -72,17 +71,17 @@ export function readChoices(words: readonly string[], known: readonly Host[]): R
   if (words.length === 0)
     return names.length === 0 ? fail({reason: 'host-missing', verb: 'report', known: names}) : ok([{kind: 'all'}]);
   const choices: HostChoice[] = [];
-  for (const word of words) {
+  for (const word of words.flatMap(splitList)) {
     const lower = word.toLowerCase();
     if (lower === 'all' || lower === '*') choices.push({kind: 'all'});
     else if (known.some((host) => host.groups.includes(lower))) choices.push({kind: 'group', name: lower});
-    else if (word.includes('*')) {
+    else if (isPattern(word)) {
       const choice: HostChoice = {kind: 'glob', pattern: lower};
       if (chosenHosts([choice], known).length === 0) return fail({reason: 'host-unknown', host: word, nearest: []});
       choices.push(choice);
     } else {
       const host = readHost(word, names);
-      if (!host.ok) return host;
+      if (!host.ok) return unknownHost(word, known);
       choices.push({kind: 'host', name: host.value});
     }
   }
@@ -102,6 +101,15 @@ export function chosenHosts(
   return [...here, ...gone];
 }
 
+/** Whether any of these hosts would be in it; null: whatever it is about. */
+export function isAbout(
+  choices: readonly HostChoice[],
+  wanted: ReadonlySet<HostName> | null,
+  known: readonly Host[],
+): boolean {
+  return wanted === null || chosenHosts(choices, known).some(({name}) => wanted.has(name));
+}
+
 function isChosen(choice: HostChoice, host: Host): boolean {
   switch (choice.kind) {
     case 'all':
@@ -111,7 +119,7 @@ function isChosen(choice: HostChoice, host: Host): boolean {
     case 'group':
       return host.groups.includes(choice.name);
     case 'glob':
-      return globFits(choice.pattern, host.name.toLowerCase());
+      return fitsPattern(choice.pattern, host.name);
   }
 }
 
@@ -131,21 +139,6 @@ export function choiceWords(choices: Schedule['hosts']): string {
     .join(' ');
 }
 
-/** No expression is made of what people type: its parts are sought one after the other. */
-function globFits(pattern: string, name: string): boolean {
-  const [first = '', ...parts] = pattern.split('*');
-  const last = parts.pop() ?? '';
-  if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length) return false;
-  let at = first.length;
-  const end = name.length - last.length;
-  for (const part of parts) {
-    const found = name.indexOf(part, at);
-    if (found < 0 || found + part.length > end) return false;
-    at = found + part.length;
-  }
-  return true;
-}
-
 function zoneIn(option: string | undefined, named: string | null): Result<string | null> {
   if (option === undefined) return ok(named);
   const zone = readZone(option);
@@ -154,6 +147,15 @@ function zoneIn(option: string | undefined, named: string | null): Result<string
   const expected =
     zone !== null ? 'one zone only' : near.length === 0 ? 'a zone such as Europe/Berlin or UTC' : near.join(' or ');
   return fail({reason: 'argument-bad', argument: 'zone', value: option, expected});
+}
+
+/** A channel needs no key: nothing else looks like one. */
+function withChannelsOut(bare: readonly string[]): {
+  readonly words: readonly string[];
+  readonly channel: string | null;
+} {
+  const isChannel = (word: string): boolean => /^<#[A-Z0-9]+/.test(word);
+  return {words: bare.filter((word) => !isChannel(word)), channel: bare.find(isChannel) ?? null};
 }
 
 /** `<#C012|name>` as Slack escapes it, or the id itself; a bare name can't be told from another channel's. */

@@ -1,140 +1,101 @@
-/** What people type, read: the same words in the terminal and in Slack. */
-import {parseDuration} from './duration.ts';
+/** A reclaim as people type it, read: the same words in the terminal and in Slack. */
 import {fail, ok, type Result} from './failure.ts';
-import type {HostName} from './host.ts';
+import {namesHosts, readOneHost, unknownHost} from './grammar/host-words.ts';
+import type {OptionName} from './grammar/rules.ts';
+import {nearestOptions, settle} from './grammar/settle.ts';
+import {readDuration, readGpus, readPids} from './grammar/values.ts';
+import {isAt, ruleOf} from './grammar/verb-table.ts';
+import type {Host} from './host.ts';
 import {nearest} from './nearest.ts';
 import type {Person} from './person.ts';
 import type {ReclaimRequest} from './request.ts';
-
-export const VERBS = [
-  'help',
-  'status',
-  'diagnose',
-  'reclaim',
-  'runs',
-  'show',
-  'cancel',
-  'pause',
-  'resume',
-  'hosts',
-  'probe',
-  'report',
-  'schedules',
-  'profile',
-  'keep',
-] as const;
-export type Verb = (typeof VERBS)[number];
-
-const ARGUMENTS = ['gpus', 'match', 'user', 'pid', 'include-others', 'grace', 'dry-run', 'reason', 'override'] as const;
 
 /** The shortest literal that may name processes: shorter ones name everybody. */
 export const MATCH_MIN = 3;
 const MATCH_MAX = 200;
 
-export function readVerb(word: string): Result<Verb> {
-  const verb = VERBS.find((one) => one === word.toLowerCase());
-  return verb === undefined ? fail({reason: 'verb-unknown', verb: word, nearest: nearest(word, VERBS)}) : ok(verb);
-}
-
-/** A name from the hosts file; an address is refused as such, whether or not a host has it. */
-export function readHost(word: string, known: readonly HostName[]): Result<HostName> {
-  if (
-    /^(\[[0-9a-f:.]+\](:\d+)?|[0-9a-f:]*:[0-9a-f:.]+)$/i.test(word) ||
-    /^\d{1,3}(\.\d{1,3}){3}(:\d+)?$/.test(word) ||
-    word.includes('@')
-  ) {
-    return fail({reason: 'host-is-address', host: word, known});
-  }
-  const host = known.find((name) => name.toLowerCase() === word.toLowerCase());
-  if (host !== undefined) return ok(host);
-  return fail({reason: 'host-unknown', host: word, nearest: nearest(word, known)});
-}
+export const RECLAIM_OPTIONS = ruleOf('reclaim').forms[0].options.filter((one) => isAt(one, 'slack'));
 
 /** `HOST [gpus=0-3] [match=vllm] [user=…] [pid=1,2] [include-others] [grace=30s] [dry-run] [reason=…]`, in any order. */
 export function readReclaim(
   words: readonly string[],
-  known: readonly HostName[],
+  known: readonly Host[],
   requester: Person,
 ): Result<ReclaimRequest> {
-  const bare: string[] = [];
-  const values = new Map<string, string>();
-  for (const word of words) {
-    const at = word.indexOf('=');
-    const key = (at === -1 ? word : word.slice(0, at)).toLowerCase();
-    if (at === -1 && key !== 'include-others' && key !== 'dry-run') {
-      bare.push(word);
-      continue;
-    }
-    if (!ARGUMENTS.some((one) => one === key))
-      return fail({
-        reason: 'argument-unknown',
-        argument: at < 1 ? word : word.slice(0, at),
-        nearest: nearest(key, ARGUMENTS),
-      });
-    if (values.has(key))
-      return fail({
-        reason: 'argument-bad',
-        argument: key,
-        value: at === -1 ? '' : word.slice(at + 1),
-        expected: 'it once only',
-      });
-    values.set(key, at === -1 ? '' : word.slice(at + 1));
-  }
-  const [first, ...more] = bare;
-  if (first === undefined) return fail({reason: 'host-missing', verb: 'reclaim', known});
-  if (more.length > 0) return fail({reason: 'one-host-only', hosts: bare});
-  const host = readHost(first, known);
-  if (!host.ok) return host;
-  return readValues(host.value, values, requester);
+  const settled = settle(words, {options: RECLAIM_OPTIONS, known, bare: 'hosts'});
+  if (!settled.ok) return settled;
+  const {bare, values} = settled.value;
+  const stray = strayWord(bare, known);
+  if (stray !== null) return stray;
+  const name = readOneHost(bare, known, 'reclaim');
+  if (!name.ok) return name;
+  const host = known.find((one) => one.name === name.value);
+  return host === undefined ? unknownHost(name.value, known) : readValues(host, values, requester);
 }
 
-/** "0-3,6" -> [0,1,2,3,6]; null if it does not read. At most 64 GPUs, each end at most 255. */
-export function readGpus(text: string): readonly number[] | null {
-  const found = new Set<number>();
-  for (const part of text.split(',')) {
-    const range = /^(\d{1,3})(?:-(\d{1,3}))?$/.exec(part);
-    if (range === null) return null;
-    const from = Number(range[1]);
-    const to = Number(range[2] ?? range[1]);
-    if (to < from || to > 255 || to - from >= 64) return null;
-    for (let at = from; at <= to; at += 1) found.add(at);
-  }
-  if (found.size > 64) return null;
-  return [...found].toSorted((a, b) => a - b);
+/** Beside a host, a word that is no host is most likely a value without its key. */
+function strayWord(bare: readonly string[], known: readonly Host[]): Result<never> | null {
+  const isHost = (word: string): boolean => namesHosts(word, known);
+  const stray = bare.find((word) => !isHost(word));
+  if (stray === undefined || !bare.some(isHost)) return null;
+  const hosts = readOneHost(bare.filter(isHost), known, 'reclaim');
+  if (!hosts.ok) return hosts;
+  const unknown = unknownHost(stray, known);
+  if (
+    !unknown.ok &&
+    (unknown.failure.reason === 'host-is-address' ||
+      nearest(
+        stray,
+        known.map(({name}) => name),
+      ).length > 0)
+  )
+    return unknown;
+  return fail({
+    reason: 'argument-unknown',
+    argument: stray,
+    nearest: meantAs(stray),
+    hint: 'a value has its key in front, and quotes around several words, such as match="vllm serve"',
+  });
 }
 
-function readValues(host: HostName, values: ReadonlyMap<string, string>, requester: Person): Result<ReclaimRequest> {
-  const bad = (argument: string, expected: string) =>
+function meantAs(word: string): readonly string[] {
+  const near = nearestOptions(word, RECLAIM_OPTIONS);
+  if (near.length > 0) return near;
+  if (/^\d{1,2}([-,.]+\d{1,2})*$/.test(word) && readGpus(word) !== null) return [`gpus=${word}`];
+  if (readPids(word) !== null) return [`pid=${word}`];
+  return readDuration(word) === null ? [] : [`grace=${word}`];
+}
+
+function readValues(host: Host, values: ReadonlyMap<OptionName, string>, requester: Person): Result<ReclaimRequest> {
+  const bad = (argument: OptionName, expected: string) =>
     fail({reason: 'argument-bad', argument, value: values.get(argument) ?? '', expected});
-  const text = (key: string): string | null => values.get(key) ?? null;
+  const text = (key: OptionName): string | null => values.get(key) ?? null;
 
   const gpusText = text('gpus');
-  const gpus = gpusText === null ? null : readGpus(gpusText);
-  if (gpusText !== null && gpus === null) return bad('gpus', 'indexes and ranges such as 0-3 or 0,2,5');
+  const gpus = gpusText === null ? 'all' : readGpus(gpusText);
+  if (gpus === null) return bad('gpus', 'indexes and ranges such as 0-3 or 0,2,5, or all');
   const match = text('match');
   if (match !== null && !isLiteral(match.trim()))
     return bad('match', `a text of ${MATCH_MIN} to ${MATCH_MAX} printable characters, such as match=vllm`);
-  const user = text('user');
-  if (user !== null && !/^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,63}$/.test(user))
-    return bad('user', 'a user name or uid of that host, such as user=bo');
+  const user = userOf(text('user'), host);
+  if (!user.ok) return user;
   const pidText = text('pid');
-  const pids =
-    pidText === null ? [] : pidText.split(',').map((one) => (/^[1-9]\d{0,6}$/.test(one) ? Number(one) : null));
-  if (pids.includes(null)) return bad('pid', 'process ids such as pid=4711 or pid=4711,4712');
+  const pids = pidText === null ? [] : readPids(pidText);
+  if (pids === null) return bad('pid', 'process ids such as pid=4711 or pid=4711,4712');
   const graceText = text('grace');
-  const graceMs = graceText === null ? null : parseDuration(graceText);
+  const graceMs = graceText === null ? null : readDuration(graceText);
   if (graceText !== null && (graceMs === null || graceMs > 3_600_000))
-    return bad('grace', 'a duration of at most 1h, such as 30s, 5m or 500ms');
-  for (const flag of ['include-others', 'dry-run'])
+    return bad('grace', 'a duration of at most 1h, such as 30s, 5m or 1m30s');
+  for (const flag of ['include-others', 'dry-run'] as const)
     if ((values.get(flag) ?? '') !== '') return bad(flag, 'it without a value');
   const [reason, override] = [sentenceOf(text('reason')), sentenceOf(text('override'))];
   if (override === null && values.has('override')) return bad('override', 'why, in a few words');
   return ok({
-    host,
-    gpus,
+    host: host.name,
+    gpus: gpus === 'all' ? null : gpus,
     match: match === null ? null : match.trim(),
-    user,
-    pids: [...new Set(pids.filter((pid) => pid !== null))],
+    user: user.value,
+    pids,
     includeOthers: values.has('include-others'),
     graceMs,
     dryRun: values.has('dry-run'),
@@ -142,6 +103,26 @@ function readValues(host: HostName, values: ReadonlyMap<string, string>, request
     ...(override === null ? {} : {override: {why: override, holds: []}}),
     requester,
   });
+}
+
+/** A name or uid of that host; a mention (`<@U012|bo>`) through `people` of the hosts file, which is by uid. */
+function userOf(text: string | null, {people}: Host): Result<string | null> {
+  if (text === null) return ok(null);
+  const bad = (expected: string) => fail({reason: 'argument-bad', argument: 'user', value: text, expected});
+  const [, id] = /^<@([UW][A-Z0-9]{1,30})(?:\|[^>]*)?>$/.exec(text) ?? [];
+  if (id !== undefined) {
+    const uids = [...people].flatMap(([uid, person]) => (person === id ? [uid] : []));
+    const [only, ...more] = uids;
+    if (only === undefined)
+      return bad('a user name or uid of that host, since the hosts file has no uid for this person there');
+    return more.length === 0
+      ? ok(String(only))
+      : bad(`one of this person's uids there: user=${uids.slice(0, 8).join(' or user=')}`);
+  }
+  const name = text.replace(/^@(?=.)/, '');
+  return /^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,63}$/.test(name)
+    ? ok(name)
+    : bad('a user name or uid of that host, such as user=bo');
 }
 
 function sentenceOf(text: string | null): string | null {

@@ -1,6 +1,6 @@
 /** Each failure in one sentence: what, with the names in it, and the way out. The only place that speaks of failures. */
 import {type Failure, unreachable} from '../domain/failure.ts';
-import {dateTime, plural, ranges, span} from './amounts.ts';
+import {dateTime, plural, ranges, span, thousands} from './amounts.ts';
 import {holdSentence} from './hold-sentence.ts';
 import {safeLine} from './safe-text.ts';
 import {sshSentence} from './ssh-sentence.ts';
@@ -20,13 +20,19 @@ export function failureSentence(failure: Failure): string {
     case 'host-missing':
       return `${failure.verb} needs a host${among(failure.known)}.`;
     case 'one-host-only':
+      if (failure.given !== undefined)
+        return `"${safeLine(failure.given, 40)}" fits ${failure.hosts.length} hosts (${few(failure.hosts)}), and one is meant; name it.`;
       return `One host a run, but ${failure.hosts.length} were named (${safeLine(failure.hosts.join(', '), 80)}); ask for each by itself.`;
     case 'argument-bad':
       return failure.value === ''
         ? `${failure.argument}= is missing: ${failure.expected}.`
         : `${failure.argument}=${safeLine(failure.value, 40)} does not read; expected ${failure.expected}.`;
     case 'argument-unknown':
-      return `"${safeLine(failure.argument, 40)}" is no argument here${wayOut(failure.nearest)}`;
+      return `"${safeLine(failure.argument, 40)}" is no argument here${wayOut(failure.nearest, '', failure.hint)}`;
+    case 'command-too-long':
+      return `The command has ${thousands(failure.characters)} characters, and ${thousands(failure.limit)} are the most; nothing of it was done, so shorten it.`;
+    case 'verb-elsewhere':
+      return `"${failure.verb}" is for the terminal: gpu-reclaim ${failure.verb}. ${failure.instead}`;
     case 'gpu-absent':
       return `${failure.host} has no GPU ${safeLine(failure.asked, 20)}; it has ${failure.present.length === 0 ? 'none' : ranges(failure.present)}.`;
     case 'config-bad':
@@ -133,7 +139,8 @@ function short(id: string): string {
 }
 
 /** The end of a sentence that named something unknown: what may have been meant, and what lists all there is. */
-function wayOut(nearest: readonly string[], rest = ''): string {
+function wayOut(nearest: readonly string[], rest = '', hint = ''): string {
+  if (nearest.length === 0 && hint !== '') return `; ${safeLine(hint, 120)}.`;
   if (nearest.length === 0) return rest === '' ? '.' : `; ${rest}`;
   const names = nearest.map((name) => `"${safeLine(name, 60)}"`).join(' or ');
   return `; did you mean ${names}?${rest === '' ? '' : ` ${rest}`}`;
@@ -141,6 +148,10 @@ function wayOut(nearest: readonly string[], rest = ''): string {
 
 function among(names: readonly string[]): string {
   if (names.length === 0) return '';
+  return ` (${few(names)})`;
+}
+
+function few(names: readonly string[]): string {
   const shown = names.slice(0, 8).join(', ');
-  return ` (${safeLine(names.length > 8 ? `${shown}, and ${names.length - 8} more` : shown)})`;
+  return safeLine(names.length > 8 ? `${shown}, and ${names.length - 8} more` : shown);
 }

@@ -1,9 +1,9 @@
 /** Buttons: shape, run, person, then the one atomic write. Every click is answered, by the card or by one private sentence. */
+import {readHost} from '../domain/grammar/host-words.ts';
 import {isSamePerson} from '../domain/person.ts';
 import type {ReclaimRequest} from '../domain/request.ts';
 import type {Run} from '../domain/run.ts';
 import {requestOf} from '../domain/run-state.ts';
-import {readHost} from '../domain/words.ts';
 import {aboutRun, looksNoMore, stopsSoon, unknownRun} from './blocks/about-run.ts';
 import {failureMessage} from './blocks/answers.ts';
 import {unknownButton} from './blocks/refusals.ts';

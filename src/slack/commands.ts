@@ -1,10 +1,15 @@
 /** The slash command: acknowledged first, then taken once, then answered in the background. */
 import {isApprover} from '../domain/authority.ts';
 import {type Failure, fail, ok, type Result} from '../domain/failure.ts';
-import type {HostName} from '../domain/host.ts';
-import {readHost, readReclaim, readVerb, type Verb} from '../domain/words.ts';
+import {isGoodAlone} from '../domain/grammar/access.ts';
+import {type Command, readCommand} from '../domain/grammar/command.ts';
+import type {Verb} from '../domain/grammar/rules.ts';
+import {LONGEST} from '../domain/grammar/typed-text.ts';
+import {readLookedAt, readStatus} from '../domain/looks-words.ts';
+import {readCancel, readRun} from '../domain/run-words.ts';
+import {readReclaim} from '../domain/words.ts';
 import {failureMessage} from './blocks/answers.ts';
-import {cancelledAnswer, pausedAnswer, probeElsewhere, resumedAnswer, stillLooking} from './blocks/command-answers.ts';
+import {cancelledAnswer, pausedAnswer, resumedAnswer, stillLooking} from './blocks/command-answers.ts';
 import {helpMessage} from './blocks/help.ts';
 import {diagnosisMessage, hostsMessage, statusMessage} from './blocks/host-answers.ts';
 import {type Message, messageOf, section} from './blocks/message.ts';
@@ -24,37 +29,40 @@ import {wordsOf} from './typed-text.ts';
 const PATIENCE_MS = 1_000;
 /** How many runs `runs` lists. */
 const RECENT = 15;
-/** Bare words that a verb takes; one too many is refused, since whoever types `pause gpu-07` believes that one host is meant. */
-const MOST_WORDS: Readonly<Partial<Record<Verb, number>>> = {runs: 0, show: 1, pause: 0, resume: 0, hosts: 0};
-
-/** They ask of what there is, and change nothing: good in private, and to be shared. */
-const ASKS: readonly Verb[] = ['help', 'status', 'diagnose', 'runs', 'show', 'hosts', 'schedules'];
 
 export async function runCommand(desk: Desk, asker: Asker, text: string): Promise<void> {
-  const [first = 'help', ...words] = wordsOf(text);
-  const verb = readVerb(first);
-  const asks = verb.ok && ASKS.includes(verb.value) && !(verb.value === 'schedules' && words.length > 0);
-  const refused = refuseHere(desk, asker, verb.ok && (verb.value === 'help' || (asks && isAlone(asker))));
+  const command = readText(text);
+  const asks = command.ok && isAsking(command.value);
+  const isHelp = command.ok && command.value.kind === 'help';
+  const refused = refuseHere(desk, asker, isHelp || (asks && isAlone(asker)));
   if (refused !== null) return answer(desk, asker, refused);
-  if (!verb.ok) return answer(desk, asker, failureMessage(verb.failure));
-  if (verb.value === 'probe') return answer(desk, asker, probeElsewhere());
-  const stray = words[MOST_WORDS[verb.value] ?? Number.POSITIVE_INFINITY];
-  if (stray !== undefined)
-    return answer(desk, asker, failureMessage({reason: 'argument-unknown', argument: stray, nearest: []}));
+  if (!command.ok) return answer(desk, asker, failureMessage(command.failure));
   const who = await desk.people.identify(asker.user, asker.team);
-  if (verb.value === 'reclaim') {
-    const request = readReclaim(words, [...desk.hosts.keys()], who.person);
+  if (command.value.kind === 'help')
+    return answer(desk, asker, shareable(desk, asker, 'help', helpFor(desk, who, asker, command.value.about)));
+  const asked = command.value;
+  if (asked.verb === 'reclaim') {
+    const request = readReclaim(asked.words, [...desk.hosts.values()], who.person);
     if (!request.ok) return answer(desk, asker, failureMessage(request.failure));
     return askForPlan(desk, asker, who, request.value);
   }
-  const asked = verb.value;
-  const told = await withPatience(desk, asker, () => tell(desk, asker, who, asked, words));
+  const told = await withPatience(desk, asker, () => tell(desk, asker, who, asked));
   if (told.ok) {
-    if (asks) return answer(desk, asker, shareable(desk, asker, asked, told.value));
+    if (asks) return answer(desk, asker, shareable(desk, asker, asked.verb, told.value));
     // The thread of the run tells by itself who has stopped it.
-    return asked === 'cancel' ? answer(desk, asker, told.value) : say(desk, asker, who, told.value);
+    return asked.verb === 'cancel' ? answer(desk, asker, told.value) : say(desk, asker, who, told.value);
   }
   for (const message of refusal(told.failure, who)) await answer(desk, asker, message);
+}
+
+function readText(text: string): Result<Command> {
+  return text.length > LONGEST
+    ? fail({reason: 'command-too-long', characters: text.length, limit: LONGEST})
+    : readCommand(wordsOf(text), 'slack');
+}
+
+function isAsking(command: Command): boolean {
+  return command.kind === 'help' || isGoodAlone(command, command.form);
 }
 
 /** Not where nobody else would read it, nor where the bot does not work. */
@@ -89,13 +97,10 @@ async function tell(
   desk: Desk,
   asker: Asker,
   who: Identified,
-  verb: Exclude<Verb, 'reclaim' | 'probe'>,
-  words: readonly string[],
+  {verb, form, words}: Extract<Command, {readonly kind: 'do'}>,
 ): Promise<Result<Message>> {
   const {engine} = desk;
   switch (verb) {
-    case 'help':
-      return ok(helpFor(desk, who, asker.channel));
     case 'status':
       return status(desk, words);
     case 'diagnose':
@@ -103,7 +108,7 @@ async function tell(
     case 'runs':
       return told(await engine.recent(RECENT), runsMessage);
     case 'show':
-      return told(await engine.find(words[0] ?? ''), runMessage);
+      return told(await engine.find(readRun(words)), runMessage);
     case 'cancel':
       return cancel(desk, who, words);
     case 'pause':
@@ -113,53 +118,54 @@ async function tell(
     case 'report':
       return askForReport(desk, asker, who, words);
     case 'schedules':
-      return schedulesAsked(desk, who, words);
+      return schedulesAsked(desk, who, form.sub, words);
     case 'profile':
-      return profileAsked(desk, asker, who, words);
+      return profileAsked(desk, asker, who, form.sub, words);
     case 'keep':
       return keepAsked(desk, asker, who, words);
     case 'hosts':
       return ok(hostsMessage([...desk.hosts.values()]));
+    default:
+      throw new Error(`Internal error: ${verb} is answered elsewhere`);
   }
 }
 
-export function helpFor(desk: Desk, who: Identified, channel: string): Message {
-  return helpMessage({
-    command: desk.command,
-    hosts: [...desk.hosts.values()],
-    policy: desk.policy,
-    approvers: approverMentions(desk.policy),
-    isApprover: isApprover(who.person, desk.policy),
-    channelAllowed: desk.channels.includes(channel),
-  });
+export function helpFor(desk: Desk, who: Identified, asker: Pick<Asker, 'channel'>, about: Verb | null): Message {
+  return helpMessage(
+    {
+      command: desk.command,
+      hosts: [...desk.hosts.values()],
+      policy: desk.policy,
+      approvers: approverMentions(desk.policy),
+      isApprover: isApprover(who.person, desk.policy),
+      place: desk.channels.includes(asker.channel) ? 'here' : isAlone(asker) ? 'alone' : 'elsewhere',
+      channels: desk.channels,
+    },
+    about,
+  );
 }
 
 async function status(desk: Desk, words: readonly string[]): Promise<Result<Message>> {
-  const names = chosen(desk, words);
+  const names = readStatus(words, [...desk.hosts.values()]);
   if (!names.ok) return names;
   const looks = await Promise.all(
-    names.value.map(async (name) => ({name, look: await desk.engine.look(name, {unasked: words.length === 0})})),
+    names.value.map(async ({name, by}) => ({name, look: await desk.engine.look(name, {unasked: by !== 'name'})})),
   );
   return ok(statusMessage(looks));
 }
 
 async function diagnose(desk: Desk, words: readonly string[]): Promise<Result<Message>> {
-  const known = [...desk.hosts.keys()];
-  const [first, ...more] = words;
-  if (first === undefined) return fail({reason: 'host-missing', verb: 'diagnose', known});
-  if (more.length > 0) return fail({reason: 'one-host-only', hosts: words});
-  const host = readHost(first, known);
+  const host = readLookedAt(words, [...desk.hosts.values()], 'diagnose');
   if (!host.ok) return host;
   return told(await desk.engine.diagnose(host.value), (look) => diagnosisMessage(look.diagnosis));
 }
 
 /** Anyone may stop: a waiting run closes, a working one stops before its next signal. */
 async function cancel(desk: Desk, who: Identified, words: readonly string[]): Promise<Result<Message>> {
-  const [given, ...rest] = words;
-  if (given === undefined) return fail({reason: 'run-unknown', given: '', nearest: []});
+  const {given, reason} = readCancel(words);
+  if (given === '') return fail({reason: 'run-unknown', given: '', nearest: []});
   const found = await desk.engine.find(given);
   if (!found.ok) return found;
-  const reason = rest.length === 0 ? null : rest.join(' ').replace(/^reason=/, '');
   const link = await cardLink(desk, found.value.id);
   return told(await desk.engine.cancel(found.value, who.person, reason), (run) => cancelledAnswer(run, link));
 }
@@ -167,22 +173,6 @@ async function cancel(desk: Desk, who: Identified, words: readonly string[]): Pr
 async function resume(desk: Desk, who: Identified): Promise<Result<Message>> {
   const before = await desk.engine.paused();
   return told(await desk.engine.resume(who.person), () => resumedAnswer(before.ok ? before.value : null));
-}
-
-/** No word: every host. A group's name stands for its hosts. */
-function chosen(desk: Desk, words: readonly string[]): Result<readonly HostName[]> {
-  const known = [...desk.hosts.keys()];
-  if (words.length === 0) return known.length === 0 ? fail({reason: 'host-missing', verb: 'status', known}) : ok(known);
-  const names = new Set<HostName>();
-  for (const word of words) {
-    const group = [...desk.hosts.values()].filter((host) => host.groups.includes(word.toLowerCase()));
-    for (const host of group) names.add(host.name);
-    if (group.length > 0) continue;
-    const host = readHost(word, known);
-    if (!host.ok) return host;
-    names.add(host.value);
-  }
-  return ok([...names]);
 }
 
 function told<T>(result: Result<T, Failure>, say: (value: T) => Message): Result<Message> {

@@ -1,7 +1,6 @@
 /** `/gpu profile …` and `/gpu keep …`: holds, told in the channel, with the report in the thread of the start card. */
 import {readHold} from '../domain/campaign-words.ts';
-import {fail, ok, type Result} from '../domain/failure.ts';
-import {nearest} from '../domain/nearest.ts';
+import {ok, type Result} from '../domain/failure.ts';
 import type {EndedCampaign} from '../engine/campaign-ports.ts';
 import {troubleOf} from './api-errors.ts';
 import {sentence} from './blocks/answers.ts';
@@ -10,22 +9,17 @@ import type {Message} from './blocks/message.ts';
 import type {Asker, Desk} from './desk.ts';
 import type {Identified} from './people.ts';
 
-const VERBS = ['start', 'stop', 'report', 'list'] as const;
-
 export async function profileAsked(
   desk: Desk,
   asker: Asker,
   who: Identified,
+  sub: string | null,
   words: readonly string[],
 ): Promise<Result<Message>> {
-  const [word = 'list', ...rest] = words;
-  const verb = VERBS.find((one) => one === word.toLowerCase());
-  if (verb === undefined) return fail({reason: 'argument-unknown', argument: word, nearest: nearest(word, VERBS)});
-  const [given = '', stray] = rest;
-  if (verb !== 'start' && stray !== undefined) return fail({reason: 'argument-unknown', argument: stray, nearest: []});
-  switch (verb) {
+  const [given = ''] = words;
+  switch (sub) {
     case 'start':
-      return start(desk, asker, who, 'profile', rest);
+      return start(desk, asker, who, 'profile', words);
     case 'stop': {
       const stopped = await desk.engine.stopHold(given, who.person);
       return stopped.ok ? tellEnded(desk, asker, stopped.value) : stopped;
@@ -34,7 +28,7 @@ export async function profileAsked(
       const looked = await desk.engine.campaignReport(given);
       return looked.ok ? tellEnded(desk, asker, looked.value) : looked;
     }
-    case 'list': {
+    default: {
       const all = await desk.engine.holds();
       return all.ok ? ok(holdsMessage(all.value, desk.clock.now(), desk.command)) : all;
     }

@@ -1,5 +1,5 @@
 /** Buttons on App Home and what its forms set going. Each opens a form, looks, or opens an ordinary card; none gives a go. */
-import {readHost} from '../domain/words.ts';
+import {readHost} from '../domain/grammar/host-words.ts';
 import {failureMessage, sentence} from './blocks/answers.ts';
 import {answerModal, diagnoseModal, FIELD, proposeModal, reportModal, typedIn} from './blocks/home-modals.ts';
 import {diagnosisMessage} from './blocks/host-answers.ts';
@@ -39,7 +39,7 @@ export async function onHomeClick(desk: Desk, homes: Homes, asker: Asker, click:
     }
     case ACTION.homeHelp: {
       const who = await desk.people.identify(asker.user, asker.team);
-      return openForm(desk, asker, answerModal('Help', helpFor(desk, who, cardChannel(desk, asker))));
+      return openForm(desk, asker, answerModal('Help', helpFor(desk, who, {channel: cardChannel(desk, asker)}, null)));
     }
     default:
       // Those that stand on messages too: they mean the same here.

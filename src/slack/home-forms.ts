@@ -5,12 +5,13 @@
 import type {types} from '@slack/bolt';
 import type {Failure, Result} from '../domain/failure.ts';
 import {ok} from '../domain/failure.ts';
+import {readHost} from '../domain/grammar/host-words.ts';
 import {type Person, personId} from '../domain/person.ts';
 import {readChoices, readReport} from '../domain/report-words.ts';
 import type {ReclaimRequest} from '../domain/request.ts';
 import type {NewSchedule} from '../domain/schedule.ts';
 import {readWhen} from '../domain/schedule-words.ts';
-import {readHost, readReclaim} from '../domain/words.ts';
+import {readReclaim} from '../domain/words.ts';
 import {failureSentence} from '../report/failure-sentence.ts';
 import {
   chosenHostWords,
@@ -85,7 +86,7 @@ export function requestIn(desk: Desk, person: Person, state: ViewState): Result<
       return typed === '' ? [] : [`${field}=${typed}`];
     }),
   ];
-  return readReclaim(words, [...desk.hosts.keys()], person);
+  return readReclaim(words, [...desk.hosts.values()], person);
 }
 
 /** What the draft asks for, read anew; whatever was shown before, the rules are asked at the end. */

@@ -1,7 +1,8 @@
 /** `/gpu report …` and `/gpu schedules …`: asks for reports. Anybody may, since a report only looks. */
-import {fail, ok, type Result} from '../domain/failure.ts';
+import {ok, type Result} from '../domain/failure.ts';
+import {readNarrowed} from '../domain/looks-words.ts';
 import {personId} from '../domain/person.ts';
-import {readReport} from '../domain/report-words.ts';
+import {isAbout, readReport} from '../domain/report-words.ts';
 import {troubleOf} from './api-errors.ts';
 import {sentence} from './blocks/answers.ts';
 import type {Message} from './blocks/message.ts';
@@ -34,16 +35,22 @@ export async function askForReport(
   return ok(addedMessage(added.value, desk.command, `<#${channel}>`, zoneNote));
 }
 
-/** Bare: the list. `remove ID`: ends one. */
-export async function schedulesAsked(desk: Desk, who: Identified, words: readonly string[]): Promise<Result<Message>> {
-  const [verb, id, ...more] = words;
-  if (verb === undefined) {
-    const all = await desk.engine.schedules();
-    return all.ok ? ok(schedulesMessage(all.value, desk.command)) : all;
-  }
-  if (verb.toLowerCase() !== 'remove' || more.length > 0)
-    return fail({reason: 'argument-unknown', argument: more[0] ?? verb, nearest: ['remove']});
-  return removeSchedule(desk, who, id ?? '');
+/** The list, of some hosts only where these are named; `remove ID` ends one. */
+export async function schedulesAsked(
+  desk: Desk,
+  who: Identified,
+  sub: string | null,
+  words: readonly string[],
+): Promise<Result<Message>> {
+  if (sub === 'remove') return removeSchedule(desk, who, words[0] ?? '');
+  const known = [...desk.hosts.values()];
+  const wanted = readNarrowed(words, known, 'schedules');
+  if (!wanted.ok) return wanted;
+  const all = await desk.engine.schedules();
+  if (!all.ok) return all;
+  const shown = all.value.filter(({schedule}) => isAbout(schedule.hosts, wanted.value, known));
+  if (shown.length === 0 && all.value.length > 0) return ok(sentence('No schedule is about these hosts.'));
+  return ok(schedulesMessage(shown, desk.command));
 }
 
 /** Its message would go on to promise a next time: the thread says that none comes. */

@@ -2,10 +2,9 @@
 import {describe, expect, it} from 'vitest';
 import {mayEndHold, overriding, refuseHeld, refuseHeldGo} from '../../src/domain/authority.ts';
 import {asHold, campaignId} from '../../src/domain/campaign.ts';
-import {hostName} from '../../src/domain/host.ts';
 import {readReclaim} from '../../src/domain/words.ts';
 import {failureSentence} from '../../src/report/failure-sentence.ts';
-import {ANNA, aPlan, aPolicy, aRequest, aTarget, BO, HOST, uuidOf} from '../doubles/build.ts';
+import {ANNA, aHost, aPlan, aPolicy, aRequest, aTarget, BO, HOST, uuidOf} from '../doubles/build.ts';
 import {aCampaign} from '../doubles/campaign.ts';
 
 const HOLD = aCampaign({by: 'os:anna', gpus: [0, 1], label: 'sweep'});
@@ -34,7 +33,7 @@ describe('a reclaim of held GPUs', () => {
   });
 
   it('reads its override as words', () => {
-    const read = (...words: string[]) => readReclaim(['gpu-07', ...words], [hostName('gpu-07')], BO);
+    const read = (...words: string[]) => readReclaim(['gpu-07', ...words], [aHost()], BO);
     expect(read('override= prod is down ')).toMatchObject({value: {override: WHY}});
     expect(read('override= ')).toMatchObject({failure: {reason: 'argument-bad', argument: 'override'}});
     expect(read()).toMatchObject({ok: true});

@@ -1,12 +1,15 @@
 /** What people type, good and bad; each bad input comes back in a sentence with the way out. */
 import {describe, expect, it} from 'vitest';
+import {readVerb} from '../../src/domain/grammar/command.ts';
+import {readHost} from '../../src/domain/grammar/host-words.ts';
+import {readGpus} from '../../src/domain/grammar/values.ts';
 import {hostName} from '../../src/domain/host.ts';
 import {nearest} from '../../src/domain/nearest.ts';
-import {readGpus, readHost, readReclaim, readVerb} from '../../src/domain/words.ts';
+import {readReclaim} from '../../src/domain/words.ts';
 import {failureSentence} from '../../src/report/failure-sentence.ts';
-import {ANNA, aRequest} from '../doubles/build.ts';
+import {ANNA, aHost, aRequest} from '../doubles/build.ts';
 
-const KNOWN = [hostName('gpu-07'), hostName('gpu-08'), hostName('lab-a')];
+const KNOWN = ['gpu-07', 'gpu-08', 'lab-a'].map((name) => aHost({name: hostName(name)}));
 
 function read(...words: readonly string[]) {
   return readReclaim(words, KNOWN, ANNA);
@@ -81,8 +84,8 @@ describe('what does not read is named, with the way out', () => {
       ['match=xxx', '3 to 200'],
     ],
     [
-      ['gpu-07', 'gpus=all'],
-      ['gpus=all', '0-3'],
+      ['gpu-07', 'gpus=some'],
+      ['gpus=some', '0-3'],
     ],
     [
       ['gpu-07', 'gpus=3-1'],
@@ -134,11 +137,11 @@ describe('what does not read is named, with the way out', () => {
     ],
     [
       ['gpu-07', 'dry-run', 'dry-run'],
-      ['dry-run=', 'once only'],
+      ['dry-run', 'once only'],
     ],
     [
-      ['gpu-07', 'gpu=0'],
-      ['"gpu"', 'did you mean "gpus"'],
+      ['gpu-07', 'gups=0'],
+      ['"gups"', 'did you mean "gpus"'],
     ],
     [
       ['gpu-07', 'mach=vllm'],
@@ -189,7 +192,7 @@ describe('single words', () => {
     ['1,', null],
     ['-1', null],
     ['0x1', null],
-    [' 1', null],
+    [' 1', [1]],
   ])('GPUs %j', (text, gpus) => {
     expect(readGpus(text)).toEqual(gpus);
   });

@@ -31,7 +31,12 @@ describe('a command that does not read', () => {
     ['a GPU that the host lacks', ['reclaim', 'gpu-07', 'gpus=0-3'], 'gpu-absent', /no GPU 2.*0-1/],
     ['a grace without a unit', ['reclaim', 'gpu-07', 'grace=30'], 'argument-bad', /grace=30.*30s/],
     ['a match of two characters', ['reclaim', 'gpu-07', 'match=py'], 'argument-bad', /match=py.*3 to 200/],
-    ['an unknown argument, with the nearest one', ['reclaim', 'gpu-07', 'gpu=0'], 'argument-unknown', /"gpu".*"gpus"/],
+    [
+      'an unknown argument, with the nearest one',
+      ['reclaim', 'gpu-07', 'gups=0'],
+      'argument-unknown',
+      /"gups".*"gpus"/,
+    ],
     ['an unknown option, with the nearest one', ['reclaim', 'gpu-07', '--confrim=x'], 'argument-unknown', /--confirm/],
     ['an option without its value', ['reclaim', 'gpu-07', '--confirm'], 'argument-bad', /--confirm/],
     ['a word too many', ['pause', 'gpu-07'], 'argument-unknown', /"gpu-07"/],

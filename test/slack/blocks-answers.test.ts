@@ -2,7 +2,7 @@
 import {describe, expect, it} from 'vitest';
 import {hostName} from '../../src/domain/host.ts';
 import {failureMessage, sentence} from '../../src/slack/blocks/answers.ts';
-import {helpMessage} from '../../src/slack/blocks/help.ts';
+import {type HelpContext, helpMessage} from '../../src/slack/blocks/help.ts';
 import {diagnosisMessage, hostsMessage, statusMessage} from '../../src/slack/blocks/host-answers.ts';
 import {runMessage, runsMessage} from '../../src/slack/blocks/run-answers.ts';
 import {buttonValue, proposeValue, readButtonValue, readProposeValue} from '../../src/slack/ids.ts';
@@ -139,61 +139,73 @@ describe('help', () => {
     policy: aPolicy(),
     approvers: CARD.approvers,
     isApprover: false,
-    channelAllowed: true,
+    place: 'here',
+    channels: ['C0GPU'],
   } as const;
 
   it('says what you may run here, with examples to copy, and the policy in force', () => {
-    const message = helpMessage(help);
+    const message = helpMessage(help, null);
     expectSafe(message);
     expect(message.text).toMatchInlineSnapshot(`
       "*gpu-reclaim* looks first, shows a plan, asks a human, signals only what was approved, and proves the result.
+      /gpu help [VERB]
+           what you may run here; the policy
       /gpu status [HOST…|GROUP]
-         GPUs: MiB, use, who holds them
+           per GPU: MiB, state, who holds it
       /gpu diagnose HOST
-         every holder, and what it is
-      /gpu reclaim HOST [gpus=0-3]
-         [match=vllm] [user=bo] [pid=4711]
-         [include-others] [grace=30s]
-         [dry-run] [reason="…"]
-         [override="…"]
-         a plan that asks for a go
-      /gpu report [HOST…] [WHEN]
-         now, in 2h, every weekday 18:00,
-         when PID 12345 exits, when idle 20m
-         [to=#channel] [zone=…] [quiet|loud]
-      /gpu schedules [remove ID]
-         the reports that are to come
-      /gpu profile start HOST [label]
-         [gpus=0-3] [out=/data] [until=18:00]
-         holds GPUs for a campaign
-      /gpu profile stop ID
-         ends it: what is left, what differs
-      /gpu profile list · report ID
-      /gpu keep HOST until=18:00 "why"
-         the same hold without the looks
-      /gpu runs · show RUN · cancel RUN
-         what was done; stop one
-      /gpu pause · resume
-         stop every signal; go on
+           every holder, what it is, and why
+      /gpu reclaim HOST […]
+           a plan that asks for a go
+      /gpu report [HOST…] [WHEN] […]
+           one table, the worst host first; with
+           a time the bot tells it by itself
+      /gpu schedules [HOST…]
+           the reports that are to come
+      /gpu schedules remove ID
+           ends one
+      /gpu profile list
+           who holds what
+      /gpu profile start HOST… [LABEL] […]
+           holds GPUs for a campaign
+      /gpu profile stop ID|HOST
+           ends it: what is left, what differs
+           (by its holder, or an approver)
+      /gpu profile report ID|HOST
+           looks again at an ended one
+      /gpu keep HOST… until=18:00 "why" […]
+           the same hold without the looks
+      /gpu runs
+           what was done
+      /gpu show RUN
+           one run, step by step
+      /gpu cancel RUN [WHY] […]
+           stops it before its next signal
+      /gpu pause
+           stops every signal on every host
+      /gpu resume
+           lets signals go on after a pause (for
+           approvers)
       /gpu hosts
-         the names you may use
+           the names you may use
       Here: 2 hosts, 1 of them may be signalled after a go. You may look, ask for a reclaim, pause and stop; the go is for approvers.
-      Try: \`/gpu diagnose gpu-07\`, \`/gpu reclaim gpu-07 match=vllm dry-run\`
+      Try: \`/gpu diagnose gpu-07\`, \`/gpu reclaim gpu-07 match=vllm\`, \`/gpu reclaim gpu-07 gpus=0-3 dry-run\`
+      One verb with all its arguments: \`/gpu help reclaim\`
       Go by: <!subteam^S0ONCALL>, <@U0BOB>; an approver alone with a typed reason (break-glass), announced to all.
       Requesters who are approvers go alone for ghosts and their own processes.
-      SIGTERM, then kill -9 after 30 s; a plan waits 15 m for its go.
+      SIGTERM, then kill -9 after 30 s (5 m with a profiler); a plan waits 15 m for its go.
       Never signalled: NVIDIA persistence daemon, DCGM, NVIDIA fabric manager, NVIDIA IMEX, CUDA MPS, NVIDIA system daemon, display server, display manager, ssh server, system manager, container daemon, job daemon."
     `);
     expect(codeLinesIn(message).filter((line) => [...line].length > 42)).toEqual([]);
   });
 
-  it.each([
+  it.each<[string, Partial<HelpContext>, string]>([
     ['an approver', {isApprover: true}, 'and give the go'],
-    ['another channel', {channelAllowed: false}, 'This channel may look, but not reclaim.'],
+    ['another channel', {place: 'elsewhere'}, 'In this channel only help answers. Everything else is for <#C0GPU>.'],
+    ['one alone with the bot', {place: 'alone'}, 'With me alone you may look and read.'],
     ['an empty fleet', {hosts: []}, 'Here: 0 hosts, 0 of them may be signalled'],
     ['no approver', {approvers: []}, 'Go by: nobody is listed'],
   ])('for %s is another', (_what, change, line) => {
-    const message = helpMessage({...help, ...change});
+    const message = helpMessage({...help, ...change}, null);
     expectSafe(message);
     expect(message.text).toContain(line);
   });

@@ -197,14 +197,18 @@ describe('answers that are built from hostile text', () => {
           failureMessage({reason: 'host-busy', host: hostName(text), runId: runOf('looking').id, by: `os:${text}`}),
         );
         expectSafe(
-          helpMessage({
-            command: text,
-            hosts: [host],
-            policy: aPolicy(),
-            approvers: [`no id ${text}`],
-            isApprover: true,
-            channelAllowed: true,
-          }),
+          helpMessage(
+            {
+              command: text,
+              hosts: [host],
+              policy: aPolicy(),
+              approvers: [`no id ${text}`],
+              isApprover: true,
+              place: 'here',
+              channels: [text],
+            },
+            null,
+          ),
         );
         expect(checkView(breakGlassModal(text, 'm'))).toEqual([]);
         expect(checkView(leaveModal(text, 'm'))).toEqual([]);

@@ -17,9 +17,9 @@ describe('the text of a command, as phones and Slack deliver it', () => {
     ['reclaim gpu-07 match=""', ['reclaim', 'gpu-07', 'match=']],
     ['reclaim\u00a0gpu-07\u2009match=vllm', ['reclaim', 'gpu-07', 'match=vllm']],
     ['reclaim gpu-07 gpus=0–3', ['reclaim', 'gpu-07', 'gpus=0-3']],
-    ['reclaim gpu‑07 —dry-run', ['reclaim', 'gpu-07', 'dry-run']],
-    ['reclaim gpu-07 --dry-run', ['reclaim', 'gpu-07', 'dry-run']],
-    ['reclaim gpu-07 –dry-run', ['reclaim', 'gpu-07', 'dry-run']],
+    ['reclaim gpu‑07 —dry-run', ['reclaim', 'gpu-07', '--dry-run']],
+    ['reclaim gpu-07 --dry-run', ['reclaim', 'gpu-07', '--dry-run']],
+    ['reclaim gpu-07 –dry-run', ['reclaim', 'gpu-07', '--dry-run']],
     ['diagnose <http://gpu-07|gpu-07>', ['diagnose', 'gpu-07']],
     ['diagnose <http://gpu-08.lab.example|gpu-08.lab.example>', ['diagnose', 'gpu-08.lab.example']],
     ['diagnose <http://gpu-08.lab.example/>', ['diagnose', 'gpu-08.lab.example']],
@@ -37,7 +37,7 @@ describe('the text of a command, as phones and Slack deliver it', () => {
   });
 
   it('of a hundred thousand characters is cut, at once', () => {
-    expect(wordsOf('<'.repeat(100_000)).join('').length).toBeLessThanOrEqual(2_000);
+    expect(wordsOf('<'.repeat(100_000)).join('').length).toBeLessThanOrEqual(10_000);
     expect(wordsOf(`a ${'"'.repeat(100_000)}`)[0]).toBe('a');
   });
 });

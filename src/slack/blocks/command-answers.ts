@@ -9,10 +9,6 @@ export function stillLooking(): Message {
   return say('Still looking; nothing is signalled by that.');
 }
 
-export function probeElsewhere(): Message {
-  return say('A raw look is for the terminal: `gpu-reclaim probe HOST`. Here, diagnose says what it means.');
-}
-
 /** `link`: as `cardLink` gives it. */
 export function cancelledAnswer(run: Run, link: string | null): Message {
   if (run.phase !== 'closed') return stopsSoon(run, link);

@@ -1,7 +1,18 @@
-/** `/gpu help`: what you may run here, with examples to copy, and the policy in force. */
+/** `/gpu help`: what you may run here, with examples to copy, and the policy in force; `/gpu help VERB`: one verb, whole. */
+import type {Verb} from '../../domain/grammar/rules.ts';
+import {ruleOf} from '../../domain/grammar/verb-table.ts';
 import type {Host} from '../../domain/host.ts';
 import type {Policy} from '../../domain/policy.ts';
-import {plural, span} from '../../report/amounts.ts';
+import {
+  accessSentence,
+  examplesOf,
+  type HelpView,
+  hereSentence,
+  overviewLines,
+  policySentences,
+  verbLines,
+} from '../../report/verb-help.ts';
+import {PHONE_COLUMNS} from '../../report/wrapped.ts';
 import {code} from '../escape.ts';
 import {codeSections, type Message, messageOf, section} from './message.ts';
 import {mentions} from './people.ts';
@@ -15,77 +26,66 @@ export interface HelpContext {
   /** Mention-ready. */
   readonly approvers: readonly string[];
   readonly isApprover: boolean;
-  /** False: this channel may not be used for reclaims. */
-  readonly channelAllowed: boolean;
+  readonly place: HelpView['place'];
+  /** Ids of the channels in which everything else does. */
+  readonly channels: readonly string[];
 }
 
-export function helpMessage(help: HelpContext): Message {
-  const {hosts} = help;
-  const acting = hosts.filter((host) => host.mode === 'act');
-  const example = acting[0] ?? hosts[0];
+export function helpMessage(help: HelpContext, about: Verb | null): Message {
+  const view = viewOf(help);
+  if (about !== null) return ofVerb(help, view, about);
   return messageOf([
     section(
       '*gpu-reclaim* looks first, shows a plan, asks a human, signals only what was approved, and proves the result.',
     ),
-    ...codeSections(verbLines(help.command)),
+    ...codeSections(overviewLines(view)),
     section(
       [
-        youMay(help, acting.length),
-        ...(example === undefined ? [] : [`Try: ${examples(help.command, example, acting.length > 0)}`]),
+        `${hereSentence(view)} ${youMay(help)}`,
+        `Try: ${copied([...examplesOf(ruleOf('diagnose'), view), ...examplesOf(ruleOf('reclaim'), view)])}`,
+        `One verb with all its arguments: ${copied([`${help.command} help reclaim`])}`,
       ].join('\n'),
     ),
-    section(policyLines(help.policy, help.approvers).join('\n')),
+    section(policyLines(help).join('\n')),
   ]);
 }
 
-function verbLines(command: string): readonly string[] {
-  return [
-    `${command} status [HOST…|GROUP]`,
-    '   GPUs: MiB, use, who holds them',
-    `${command} diagnose HOST`,
-    '   every holder, and what it is',
-    `${command} reclaim HOST [gpus=0-3]`,
-    '   [match=vllm] [user=bo] [pid=4711]',
-    '   [include-others] [grace=30s]',
-    '   [dry-run] [reason="…"]',
-    '   [override="…"]',
-    '   a plan that asks for a go',
-    `${command} report [HOST…] [WHEN]`,
-    '   now, in 2h, every weekday 18:00,',
-    '   when PID 12345 exits, when idle 20m',
-    '   [to=#channel] [zone=…] [quiet|loud]',
-    `${command} schedules [remove ID]`,
-    '   the reports that are to come',
-    `${command} profile start HOST [label]`,
-    '   [gpus=0-3] [out=/data] [until=18:00]',
-    '   holds GPUs for a campaign',
-    `${command} profile stop ID`,
-    '   ends it: what is left, what differs',
-    `${command} profile list · report ID`,
-    `${command} keep HOST until=18:00 "why"`,
-    '   the same hold without the looks',
-    `${command} runs · show RUN · cancel RUN`,
-    '   what was done; stop one',
-    `${command} pause · resume`,
-    '   stop every signal; go on',
-    `${command} hosts`,
-    '   the names you may use',
-  ];
+function ofVerb(help: HelpContext, view: HelpView, about: Verb): Message {
+  const rule = ruleOf(about);
+  const examples = examplesOf(rule, view);
+  return messageOf([
+    ...codeSections(verbLines(rule, view)),
+    section(
+      [
+        `${accessSentence(rule, view)}${help.place === 'here' ? '' : ` ${elsewhere(help)}`}`,
+        ...(examples.length === 0 ? [] : [`Try: ${copied(examples)}`]),
+      ].join('\n'),
+    ),
+    ...(rule.ends === 'plan' ? [section(policyLines(help).join('\n'))] : []),
+  ]);
 }
 
-function youMay({hosts, isApprover, channelAllowed}: HelpContext, acting: number): string {
-  const here = `Here: ${plural(hosts.length, 'host', 'hosts')}, ${acting} of them may be signalled after a go.`;
-  if (!channelAllowed) return `${here} This channel may look, but not reclaim.`;
-  return `${here} You may look, ask for a reclaim, pause and stop${isApprover ? ', and give the go' : '; the go is for approvers'}.`;
+function viewOf(help: HelpContext): HelpView {
+  const {command, hosts, policy, isApprover} = help;
+  return {command, door: 'slack', hosts, policy, isApprover, place: help.place, columns: PHONE_COLUMNS};
 }
 
-function examples(command: string, host: Host, acting: boolean): string {
-  const name = code(host.name, 60);
-  const first = `\`${code(command, 30)} diagnose ${name}\``;
-  return acting ? `${first}, \`${code(command, 30)} reclaim ${name} match=vllm dry-run\`` : first;
+function copied(commands: readonly string[]): string {
+  return commands.map((one) => `\`${code(one, 120)}\``).join(', ');
 }
 
-function policyLines(policy: Policy, approvers: readonly string[]): readonly string[] {
+function youMay({isApprover, place, ...help}: HelpContext): string {
+  if (place === 'elsewhere') return `In this channel only help answers. ${elsewhere(help)}`;
+  if (place === 'alone') return `With me alone you may look and read. ${elsewhere(help)}`;
+  return `You may look, ask for a reclaim, pause and stop${isApprover ? ', and give the go' : '; the go is for approvers'}.`;
+}
+
+function elsewhere({channels}: Pick<HelpContext, 'channels'>): string {
+  const known = channels.filter((id) => /^[CGD][A-Z0-9]+$/.test(id)).map((id) => `<#${id}>`);
+  return known.length === 0 ? '' : `Everything else is for ${known.join(', ')}.`;
+}
+
+function policyLines({policy, approvers}: HelpContext): readonly string[] {
   const names = policy.protectedList.map((entry) => entry.name);
   const shown = names
     .slice(0, 12)
@@ -93,8 +93,7 @@ function policyLines(policy: Policy, approvers: readonly string[]): readonly str
     .join(', ');
   return [
     `Go by: ${mentions(approvers)}${policy.breakGlass ? '; an approver alone with a typed reason (break-glass), announced to all' : ''}.`,
-    `Requesters who are approvers go alone for ${policy.selfGo ? 'ghosts and their own processes' : 'nothing'}.`,
-    `SIGTERM, then kill -9 after ${span(policy.graceMs)}; a plan waits ${span(policy.approvalMs)} for its go.`,
+    ...policySentences(policy),
     `Never signalled: ${shown}${names.length > 12 ? ` and ${names.length - 12} more` : ''}.`,
   ];
 }
