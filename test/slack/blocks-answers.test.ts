@@ -149,44 +149,44 @@ describe('help', () => {
     expect(message.text).toMatchInlineSnapshot(`
       "*gpu-reclaim* looks first, shows a plan, asks a human, signals only what was approved, and proves the result.
       /gpu help [VERB]
-           what you may run here; the policy
+         what you may run here; the policy
       /gpu status [HOST…|GROUP]
-           per GPU: MiB, state, who holds it
+         per GPU: MiB, state, who holds it
       /gpu diagnose HOST
-           every holder, what it is, and why
+         every holder, what it is, and why
       /gpu reclaim HOST […]
-           a plan that asks for a go
+         a plan that asks for a go
       /gpu report [HOST…] [WHEN] […]
-           one table, the worst host first; with
-           a time the bot tells it by itself
+         one table, the worst host first; with a
+         time the bot tells it by itself
       /gpu schedules [HOST…]
-           the reports that are to come
+         the reports that are to come
       /gpu schedules remove ID
-           ends one
+         ends one
       /gpu profile list
-           who holds what
+         who holds what
       /gpu profile start HOST… [LABEL] […]
-           holds GPUs for a campaign
+         holds GPUs for a campaign
       /gpu profile stop ID|HOST
-           ends it: what is left, what differs
-           (by its holder, or an approver)
+         ends it: what is left, what differs (by
+         its holder, or an approver)
       /gpu profile report ID|HOST
-           looks again at an ended one
+         looks again at an ended one
       /gpu keep HOST… until=18:00 "why" […]
-           the same hold without the looks
+         the same hold without the looks
       /gpu runs
-           what was done
+         what was done
       /gpu show RUN
-           one run, step by step
+         one run, step by step
       /gpu cancel RUN [WHY] […]
-           stops it before its next signal
+         stops it before its next signal
       /gpu pause
-           stops every signal on every host
+         stops every signal on every host
       /gpu resume
-           lets signals go on after a pause (for
-           approvers)
+         lets signals go on after a pause (for
+         approvers)
       /gpu hosts
-           the names you may use
+         the names you may use
       Here: 2 hosts, 1 of them may be signalled after a go. You may look, ask for a reclaim, pause and stop; the go is for approvers.
       Try: \`/gpu diagnose gpu-07\`, \`/gpu reclaim gpu-07 match=vllm\`, \`/gpu reclaim gpu-07 gpus=0-3 dry-run\`
       One verb with all its arguments: \`/gpu help reclaim\`
