@@ -46,7 +46,8 @@ export function keepLink(deps: {
     try {
       await Promise.race([opening, tooLate]);
     } catch (error) {
-      void opening.then(() => client.disconnect()).catch(() => undefined);
+      // Left open without a hello, it could wake later beside its successor, and be acknowledged through the wrong one.
+      void client.disconnect().catch(() => undefined);
       throw error;
     } finally {
       answered.abort();
@@ -56,8 +57,12 @@ export function keepLink(deps: {
   const keep = async (onFirst: () => void): Promise<void> => {
     for (let failures = 0; !over.signal.aborted; ) {
       const sinceTicks = clock.ticks();
+      let hear: () => void = () => undefined;
+      const lost = new Promise<void>((resolve) => {
+        hear = () => resolve();
+        client.once('disconnected', hear);
+      });
       try {
-        const lost = new Promise<void>((resolve) => client.once('disconnected', () => resolve()));
         await connect();
         downSinceTicks = null;
         onFirst();
@@ -66,6 +71,9 @@ export function keepLink(deps: {
       } catch (error) {
         if (isFatal(error)) return deps.onFatal(error);
         if (!over.signal.aborted) log.warn({trouble: troubleOf(error)}, 'no connection to Slack');
+      } finally {
+        // In an outage of hours each try would leave one behind.
+        client.removeListener('disconnected', hear);
       }
       downSinceTicks ??= clock.ticks();
       failures = clock.ticks() - sinceTicks > HELD_MS ? 0 : failures + 1;
