@@ -2,7 +2,7 @@
 import type {BlockAction} from '@slack/bolt';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {type LocalSlack, startLocalSlack} from '../../src/playground/slack/local-slack.ts';
-import {everyBlock, everyField, PNG} from './page-blocks.ts';
+import {everyBlock, everyField, opener, PNG} from './page-blocks.ts';
 import {be, HAS_CHROMIUM, NEEDS, type PageRig, shoot, startPageRig, type} from './page-rig.ts';
 import {nameless, tooFaint} from './page-sight.ts';
 import {startTinyBot, type TinyBot} from './slack-bot.ts';
@@ -26,7 +26,13 @@ describe.skipIf(!HAS_CHROMIUM)(`what the page draws (${NEEDS})`, () => {
           if (command.text === 'form') await client.views.open({trigger_id: command.trigger_id, view: everyField()});
           else await client.chat.postMessage({channel: command.channel_id, text: 'All', blocks: everyBlock()});
         });
-        app.action(/.*/, async ({ack, body}) => {
+        app.action('open', async ({ack, body, client}) => {
+          await ack();
+          const {trigger_id, message} = body as BlockAction;
+          await client.views.open({trigger_id, view: everyField()});
+          await client.chat.update({channel: slack.channel.id, ts: message?.ts ?? '', ...opener('edited meanwhile')});
+        });
+        app.action(/^(?!open$)/, async ({ack, body}) => {
           await ack();
           heard.push({...(body as BlockAction).actions[0]});
         });
@@ -120,6 +126,19 @@ describe.skipIf(!HAS_CHROMIUM)(`what the page draws (${NEEDS})`, () => {
       },
     ]);
     expect(await page.evaluate<string>('document.activeElement.id')).toBe('text');
+  });
+
+  it('gives the focus back to the same button, also where its card was edited meanwhile', async () => {
+    await bot.app.client.chat.postMessage({channel: slack.channel.id, ...opener('first')});
+    const page = await rig.open(slack.url);
+    await page.locator('#log .message').last().getByRole('button', {name: 'Open it'}).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', {name: 'Every field'}).waitFor();
+    await page.locator('#log').getByText('edited meanwhile').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog', {name: 'Every field'}).waitFor({state: 'hidden'});
+    const focused = page.locator('#log .message').filter({hasText: 'edited meanwhile'}).locator('button:focus');
+    expect(await focused.textContent()).toBe('Open it');
   });
 
   it('shows a picture and the first lines of a text that were uploaded into a thread', async () => {

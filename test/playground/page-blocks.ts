@@ -85,6 +85,18 @@ export function everyBlock(): types.KnownBlock[] {
   ];
 }
 
+/** A card with one button that opens a form. */
+export function opener(text: string): {text: string; blocks: types.KnownBlock[]} {
+  const button: types.Button = {type: 'button', action_id: 'open', text: plain('Open it')};
+  return {
+    text,
+    blocks: [
+      {type: 'section', text: {type: 'mrkdwn', text}},
+      {type: 'actions', block_id: 'door', elements: [button]},
+    ],
+  };
+}
+
 export function everyField(): types.ModalView {
   const groups = Array.from({length: 12}, (_, index) => option(`gpu-${index}`));
   return {
