@@ -30,7 +30,7 @@ export function driftNames(was: Plan, offer: Offer): readonly string[] {
   const lines = was.targets.flatMap(({identity, name}) => {
     const found = offer.drift.find((one) => one.pid === identity.pid && one.what !== 'new-holder');
     if (found === undefined) return [];
-    const detail = found.detail === '' ? '' : ` (${safeLine(found.detail, 60)})`;
+    const detail = found.what === 'gone' || found.detail === '' ? '' : ` (${safeLine(found.detail, 60)})`;
     return [`PID ${identity.pid} ${safeLine(name, 40)} ${DRIFT_WORD[found.what]}${detail}`];
   });
   const more = lines.length - MOST_NAMED;

@@ -32,8 +32,10 @@ export interface ChoiceState extends Narrowing {
   readonly ticks: ReadonlySet<number>;
   /** The ticks when the list was last narrowed: ticking must not move who stands on which page. */
   readonly listed: ReadonlySet<number>;
-  /** Grows with each change of the form: Slack keeps what was typed and ticked in a block that keeps its id. */
+  /** Grows with each change of the form: Slack keeps what was ticked in a block that keeps its id. */
   readonly turn: number;
+  /** Grows when the fields that narrow are emptied, for the same reason; else those keep their ids, and the focus with them. */
+  readonly resets: number;
 }
 
 export const EVERYBODY: Narrowing = {gpu: null, owner: null, show: 'all', text: ''};
@@ -41,7 +43,7 @@ export const MOST_TEXT = 60;
 
 /** Block ids of checkboxes begin with this. */
 export const TICKS = 'ticks';
-/** The block, up to its turn, and the action of the text that narrows. */
+/** Its block id begins with this: the text that narrows. */
 export const FIND = 'find';
 
 const bits = z.string().regex(/^[A-Za-z0-9_-]{0,1000}$/);
@@ -57,6 +59,7 @@ const shape = z.strictObject({
   ticks: bits,
   listed: bits,
   turn: z.int().min(0),
+  resets: z.int().min(0),
 });
 
 export function writeChoice({runId: run, ticks, listed, ...rest}: ChoiceState): string {

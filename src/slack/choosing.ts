@@ -227,7 +227,7 @@ function turned({offer, was}: ChooseForm, state: ChoiceState, {view, actionId, v
     case ACTION.chooseShow:
       return narrowed({show: SHOWN.find((one) => one === value) ?? 'all', text: typed});
     case ACTION.chooseClear:
-      return narrowed(EVERYBODY);
+      return narrowed({...EVERYBODY, resets: state.resets + 1});
     case ACTION.chooseWhole:
       return {...state, ticks: withWhole({offer, was, state, problem: null}, value)};
     case ACTION.chooseBack:
@@ -252,7 +252,7 @@ function withWhole({offer, was, state}: ChooseForm, value: string): ReadonlySet<
 
 function startOf(run: Run, channel: string): ChoiceState {
   const none: ReadonlySet<number> = new Set();
-  return {...EVERYBODY, runId: run.id, channel, offer: 'none', page: 0, ticks: none, listed: none, turn: 0};
+  return {...EVERYBODY, runId: run.id, channel, offer: 'none', page: 0, ticks: none, listed: none, turn: 0, resets: 0};
 }
 
 function targetsIn({plan}: KeptOffer): ReadonlySet<number> {

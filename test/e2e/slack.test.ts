@@ -65,6 +65,8 @@ describe('the product in Slack', () => {
           await be(slack.users.approver.name);
           await card.locator('button', {hasText: 'Choose…'}).click();
           const modal = page.getByRole('dialog').filter({hasText: 'Choose'});
+          // A look of its own, over SSH: the card's is some seconds old.
+          await modal.getByText('nothing has changed').waitFor();
           await modal.getByLabel(new RegExp(`PID ${cast.ghost.pid}\\b`)).uncheck();
           await modal.locator('#modal-submit').click();
           await modal.waitFor({state: 'hidden'});

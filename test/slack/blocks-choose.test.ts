@@ -114,7 +114,7 @@ describe('what has changed since the card', () => {
     ] as const;
     const shown = textOf({...now, gpus: less(11_264)}, {was, offer: {drift: gone}});
     expect(shown).toContain(
-      'Since the card: *1 of 3 targets gone, 1 new holder, 378 → 44 GiB on GPU 0-3*.\n• PID 500 w500 ended by itself (ended since the plan)',
+      'Since the card: *1 of 3 targets gone, 1 new holder, 378 → 44 GiB on GPU 0-3*.\n• PID 500 w500 ended by itself\n',
     );
   });
 

@@ -25,7 +25,7 @@ export function aForm(plan: Plan, {offer: change = {}, was = plan, state = {}, p
   const ticks = new Set(plan.targets.map((_, at) => at));
   const start: ChoiceState = {
     ...EVERYBODY,
-    ...{runId: RUN, channel: 'C1', offer: 'offer1', page: 0, ticks, listed: ticks, turn: 1},
+    ...{runId: RUN, channel: 'C1', offer: 'offer1', page: 0, ticks, listed: ticks, turn: 1, resets: 0},
     ...state,
   };
   return {offer, was, state: start, problem: problem ?? null};

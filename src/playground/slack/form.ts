@@ -64,6 +64,8 @@ const INITIAL: Readonly<Record<string, string>> = {
 export function pickedIn(element: Json, given: string | readonly string[] | null | undefined): Json {
   const type = String(element['type']);
   if (type === 'button' || type === 'workflow_button') return {};
+  // A text that tells the app of Enter.
+  if (type.endsWith('_input')) return {value: typeof given === 'string' ? given : null};
   const field = FIELD[type];
   if (field !== undefined) return {[field]: typedFor(type, given ?? null)};
   const chosen = given === undefined ? [] : chosenIn(element, given);

@@ -48,7 +48,7 @@ export function chooseModal(form: ChooseForm): types.ModalView {
       within(headOf(form)),
       ...(mayChoose ? bodyOf(form, everybody, page) : []),
       ...lockedBlocks(offer, state, page, mayChoose),
-      turnButtons(page, mayChoose),
+      turnButtons(page, mayChoose, 'bottom'),
     ],
   };
 }
@@ -99,8 +99,9 @@ function bodyOf(form: ChooseForm, everybody: readonly Choosable[], page: ChoiceP
   return [
     section(countsOf(everybody, page, state)),
     ...narrowBlocks(offer, state, everybody.length),
+    ...(page.pages > 1 ? [turnButtons(page, true, 'top')] : []),
     ...(page.listed > 0 || state.show === 'locked'
-      ? page.chunks.flatMap((chunk, at) => chunkBlocks(chunk, at, form, everybody))
+      ? page.chunks.flatMap((chunk, at) => chunkBlocks(chunk, at, form, page.evidence))
       : [section('Nobody is listed: no process fits what the list is narrowed to.')]),
   ];
 }
@@ -119,6 +120,9 @@ function countsOf(everybody: readonly Choosable[], page: ChoicePage, state: Choi
         ? ` Page ${page.page + 1} of ${page.pages}: ${page.first} to ${page.first + page.shown.length - 1}.`
         : ''
     }`,
+    ...(page.evidence === 'elsewhere'
+      ? ['Narrowed to a few, the list shows the evidence of each; the thread of the card has it too.']
+      : []),
     ...(page.elsewhere.length > 0 ? [`Ticked on other pages: ${sum(page.elsewhere)}. They stay ticked.`] : []),
     ...(page.hidden.length > 0
       ? [`Ticked and not listed now: ${sum(page.hidden)}. Narrowing hides them; they stay ticked.`]
@@ -130,17 +134,20 @@ function chunkBlocks(
   {group, places, first, of, whole}: Chunk,
   at: number,
   {offer, was, state}: ChooseForm,
-  everybody: readonly Choosable[],
+  evidence: ChoicePage['evidence'],
 ): types.KnownBlock[] {
   const {plan} = offer;
+  const everybody = choosableIn(plan);
   const members = places.flatMap((place) => {
     const one = everybody[place];
     return one === undefined ? [] : [{place, one, option: optionOf(one, plan, was)}];
   });
   const ticked = members.filter(({place}) => state.ticks.has(place)).map(({option}) => option);
-  const part = of > places.length ? ` (${first} to ${first + places.length - 1} of ${of})` : '';
+  const listed = of < group.members.length ? ` listed, ${group.members.length} in all` : '';
+  const part =
+    of > places.length || listed !== '' ? ` (${first} to ${first + places.length - 1} of ${of}${listed})` : '';
   return [
-    ...(whole === null ? [] : [wholeBlock(group, whole, state, at)]),
+    ...(whole === null ? [] : [wholeBlock(group, whole, state)]),
     {
       type: 'input',
       block_id: blockId(state, at),
@@ -157,20 +164,22 @@ function chunkBlocks(
         ...(ticked.length === 0 ? {} : {initial_options: ticked}),
       },
     },
-    ...inOneBlock(
-      members.map(({one}) => evidenceEntry(one, plan)),
-      EVIDENCE_LINES,
-    ),
+    ...(evidence === 'elsewhere'
+      ? []
+      : inOneBlock(
+          members.map(({one}) => evidenceEntry(one, plan)),
+          EVIDENCE_LINES,
+        )),
   ];
 }
 
 /** A button rather than a tick: it means what it says whatever was ticked below it since. */
-function wholeBlock(group: Chunk['group'], whole: readonly number[], state: ChoiceState, at: number): types.KnownBlock {
+function wholeBlock(group: Chunk['group'], whole: readonly number[], state: ChoiceState): types.KnownBlock {
   const all = whole.every((place) => state.ticks.has(place));
   const name = plain(group.short, 40);
   return {
     type: 'section',
-    block_id: `whole_${state.turn}_${at}`,
+    block_id: `whole_${group.members[0] ?? 0}`,
     text: {type: 'mrkdwn', text: `*${mrkdwn(group.title, 300)}*`, verbatim: true},
     accessory: {
       type: 'button',
@@ -209,7 +218,8 @@ function lockedBlocks(offer: Offer, state: ChoiceState, page: ChoicePage, mayCho
   ];
 }
 
-function turnButtons(page: ChoicePage, mayChoose: boolean): types.KnownBlock {
+/** Both above the list and below it: whoever turns a page begins at its top. */
+function turnButtons(page: ChoicePage, mayChoose: boolean, where: 'top' | 'bottom'): types.KnownBlock {
   const button = (action_id: string, text: string, label: string): types.Button => ({
     type: 'button',
     action_id,
@@ -217,23 +227,20 @@ function turnButtons(page: ChoicePage, mayChoose: boolean): types.KnownBlock {
     accessibility_label: label,
   });
   const now = page.page + 1;
+  const to = (at: number): string => `page ${at} of ${page.pages}; ticks are kept`;
   return {
     type: 'actions',
-    block_id: `turn_${page.page}`,
+    block_id: `turn_${where}`,
     elements: [
       ...(mayChoose && page.page > 0
-        ? [
-            button(
-              ACTION.chooseBack,
-              `Back to page ${now - 1}`,
-              `Back to page ${now - 1} of ${page.pages}; ticks are kept`,
-            ),
-          ]
+        ? [button(ACTION.chooseBack, `Back to page ${now - 1}`, `Back to ${to(now - 1)}`)]
         : []),
       ...(mayChoose && now < page.pages
-        ? [button(ACTION.chooseNext, `Next: page ${now + 1}`, `Next: page ${now + 1} of ${page.pages}; ticks are kept`)]
+        ? [button(ACTION.chooseNext, `Next: page ${now + 1}`, `Next: ${to(now + 1)}`)]
         : []),
-      button(ACTION.chooseLook, 'Look again', 'Look at the host again; ticks are kept, nothing is signalled'),
+      ...(where === 'top'
+        ? []
+        : [button(ACTION.chooseLook, 'Look again', 'Look at the host again; ticks are kept, nothing is signalled')]),
     ],
   };
 }

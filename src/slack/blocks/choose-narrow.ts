@@ -23,7 +23,7 @@ export function narrowBlocks(offer: Offer, state: ChoiceState, count: number): r
   return [
     {
       type: 'actions',
-      block_id: `narrow_${state.turn}`,
+      block_id: `narrow_${state.resets}`,
       elements: [
         select(ACTION.chooseGpu, 'Narrow by GPU', gpuOptions(offer), state.gpu === null ? 'any' : `is:${state.gpu}`),
         select(ACTION.chooseOwner, 'Narrow by owner', ownerOptions(offer), ownerValue(offer, state)),
@@ -37,7 +37,7 @@ export function narrowBlocks(offer: Offer, state: ChoiceState, count: number): r
     },
     {
       type: 'input',
-      block_id: `${FIND}_${state.turn}`,
+      block_id: `${FIND}_${state.resets}`,
       optional: true,
       dispatch_action: true,
       label: {type: 'plain_text', text: 'Only processes whose name, PID or facts contain'},
@@ -52,7 +52,7 @@ export function narrowBlocks(offer: Offer, state: ChoiceState, count: number): r
     },
     {
       type: 'actions',
-      block_id: `find_it_${state.turn}`,
+      block_id: 'find_it',
       elements: [
         button(ACTION.chooseFindNow, 'Find', 'Find: narrow the list to the text above'),
         ...(isNarrowed(state)

@@ -9,6 +9,8 @@ import {LIMITS} from '../limits.ts';
 const MOST_A_PAGE = 50;
 /** Blocks that the processes of one page may take: the rest is for what stands around them. */
 const MOST_BLOCKS = 82;
+/** In a longer list evidence would stand between the ticks and whoever looks for one: it is narrowed first. */
+const MOST_WITH_EVIDENCE = 12;
 /** A workload with more members can be ticked as a whole. */
 const MANY = 4;
 
@@ -33,6 +35,7 @@ export interface ChoicePage {
   /** How many processes are listed over all pages, and the numbers of the first on this one, from 1. */
   readonly listed: number;
   readonly first: number;
+  readonly evidence: 'beside' | 'elsewhere';
   /** Ticked on other pages, and ticked but not listed at all. */
   readonly elsewhere: readonly number[];
   readonly hidden: readonly number[];
@@ -45,7 +48,10 @@ export function choicePage(offer: Offer, was: Plan, state: ChoiceState): ChoiceP
     const one = everybody[at];
     return one !== undefined && state.show !== 'locked' && matches(one, offer.plan, was, state, state.listed.has(at));
   };
-  const pages = paged(choiceGroups(offer).flatMap((group) => chunksOf(group, isListed)));
+  const all = choiceGroups(offer).flatMap((group) => chunksOf(group, isListed));
+  const evidence =
+    all.reduce((sum, chunk) => sum + chunk.places.length, 0) <= MOST_WITH_EVIDENCE ? 'beside' : 'elsewhere';
+  const pages = paged(all, evidence === 'beside' ? 1 : 0);
   const page = Math.min(state.page, pages.length - 1);
   const places = pages.map((chunks) => chunks.flatMap((chunk) => chunk.places));
   const shown = places[page] ?? [];
@@ -58,6 +64,7 @@ export function choicePage(offer: Offer, was: Plan, state: ChoiceState): ChoiceP
     shown,
     listed: listed.size,
     first: places.slice(0, page).reduce((sum, one) => sum + one.length, 0) + 1,
+    evidence,
     elsewhere: ticked.filter((at) => listed.has(at) && !shown.includes(at)),
     hidden: ticked.filter((at) => !listed.has(at)),
   };
@@ -117,13 +124,13 @@ function chunksOf(group: ChoiceGroup, isListed: (at: number) => boolean): readon
 }
 
 /** At least one page, perhaps an empty one. */
-function paged(chunks: readonly Chunk[]): readonly (readonly Chunk[])[] {
+function paged(chunks: readonly Chunk[], evidenceBlocks: number): readonly (readonly Chunk[])[] {
   const pages: Chunk[][] = [[]];
   let blocks = 0;
   let members = 0;
   for (const chunk of chunks) {
-    // Checkboxes and evidence, and the line with its button.
-    const own = chunk.whole === null ? 2 : 3;
+    // The checkboxes, and the line with its button.
+    const own = (chunk.whole === null ? 1 : 2) + evidenceBlocks;
     if (members > 0 && (blocks + own > MOST_BLOCKS || members + chunk.places.length > MOST_A_PAGE)) {
       pages.push([]);
       blocks = 0;

@@ -12,6 +12,13 @@ export function field(element, block, context) {
   const onchange =
     block.type === 'input' ? undefined : (event) => context.onAction(element, block, chosen(event.currentTarget));
   const how = {key, onchange, about: context.about, inInput: block.type === 'input'};
+  // A field that tells the app of Enter: there it is no submission.
+  if (block.dispatch_action === true)
+    how.onkeydown = (event) => {
+      if (event.key !== 'Enter' || event.isComposing) return;
+      event.preventDefault();
+      void context.onAction(element, block, chosen(event.currentTarget));
+    };
   const required = block.type === 'input' && block.optional !== true;
   switch (element.type) {
     case 'button':
@@ -203,8 +210,9 @@ function known(element, {users, channels}) {
 
 const INPUT = {number_input: 'number', email_text_input: 'email', url_text_input: 'url'};
 
-function words(element, {key, about}, required) {
+function words(element, {key, about, onkeydown}, required) {
   const shared = {
+    onkeydown,
     id: key,
     'data-field': key,
     'data-key': key,
