@@ -97,7 +97,12 @@ async function list(context: CliContext): Promise<ExitCode> {
 function holdJson(kept: KeptCampaign, nowMs: number): Readonly<Record<string, unknown>> {
   const {before: _, ...campaign} = kept.campaign;
   const {ended: end} = kept;
-  return {...campaign, state: campaignState(kept, nowMs), ended: end === null ? null : {by: end.by, atMs: end.atMs}};
+  return {
+    ...campaign,
+    state: campaignState(kept, nowMs),
+    ended: end === null ? null : {by: end.by, atMs: end.atMs},
+    samples: kept.samples.map(({samples: {host, count, missed}}) => ({host, count, missed})),
+  };
 }
 
 function reportJson({kept, report}: EndedCampaign, nowMs: number): Readonly<Record<string, unknown>> {

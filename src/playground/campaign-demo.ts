@@ -3,26 +3,34 @@
  * somebody at the page in a browser.
  */
 
+import {userInfo} from 'node:os';
 import type {Lab} from './lab/lab.ts';
 import {bystander} from './lab/species.ts';
 import {launchBrowser} from './page/browser.ts';
+import {startLocalSlack} from './slack/local-slack.ts';
 import {type SlackDemoOptions, stageWith} from './slack-demo.ts';
 import {HOST, raiseLab, say, verdict} from './stage.ts';
-import {type Answer, LAB_POLICY, makeBot} from './story/bot.ts';
+import {type Answer, makeBot} from './story/bot.ts';
 import {CAMPAIGN_KEPT, playCampaign} from './story/campaign.ts';
 import {playCampaignOnPage} from './story/campaign-page.ts';
-import type {DemoOptions} from './terminal-demo.ts';
+import {makeSlackBot, slackEnv, slackPolicy} from './story/slack-bot.ts';
 
-export async function playCampaignScript(options: DemoOptions): Promise<number> {
+/** The bot runs beside the terminal, as it would: it samples the campaign, and tells it in the channel. */
+export async function playCampaignScript(options: SlackDemoOptions): Promise<number> {
   const lab = await raiseLab(options.seed, options.kind);
-  const bot = makeBot({[HOST]: lab}, LAB_POLICY);
+  const slack = await startLocalSlack();
+  const bot = makeBot({[HOST]: lab}, slackPolicy(slack), {env: slackEnv(slack), owner: userInfo().username});
+  const beside = makeSlackBot(bot, slack);
   const stop = async (): Promise<void> => {
+    await beside.stop();
+    await slack.close();
     await lab.stop();
     bot.remove();
   };
   process.once('SIGINT', () => void stop().then(() => process.exit(130)));
   try {
-    return verdict(await playCampaign({lab, bot, host: HOST, say, show}), CAMPAIGN_KEPT);
+    await beside.start();
+    return verdict(await playCampaign({lab, bot, host: HOST, slack, say, show}), CAMPAIGN_KEPT);
   } finally {
     await stop();
   }

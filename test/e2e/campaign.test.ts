@@ -18,6 +18,7 @@ test('a campaign ends with nothing of it left', async () => {
     lab,
     bot: bench,
     host: HOST,
+    slack: null,
     say: (...lines) => void said.push(...lines),
     show: (command, {out, err, code}) => void said.push(`$ ${command}`, err, out, `[exit ${code}]`),
   });

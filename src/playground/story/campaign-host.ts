@@ -26,11 +26,12 @@ export function smiOn(lab: Lab, command: string): Promise<CommandResult> {
   return runInLab(lab, `PATH=${lab.hostsEntry().extraPath[0]}:$PATH ${command}`);
 }
 
-/** `promise` is told where the stand-in did not take a setting. */
+/** `promise` is told where the stand-in did not take a setting. `atWork`: what is awaited while the workload still runs. */
 export async function measureOn(
   lab: Lab,
   say: (...lines: readonly string[]) => void,
   promise: (kept: boolean, otherwise: string) => void,
+  atWork: () => Promise<void> = async () => undefined,
 ): Promise<LeftBehind> {
   say('', 'A workload runs on GPU 0-1 and ends; its profiler stays behind on GPU 2.');
   const job = await lab.spawn(workload([0, 1].map((gpu) => ({gpu, MiB: 40_960}))));
@@ -42,6 +43,7 @@ export async function measureOn(
       writes: {file: 'sweep.nsys-rep', KiBPerS: 64, closes: true},
     }),
   );
+  await atWork();
   await lab.endOfItself(job.pid);
   const shared = lab.features.has('shm') ? 'torch_4711' : null;
   if (shared !== null) await lab.spawn(leftover([], {leaves: [{name: shared, MiB: 8}]}));
