@@ -52,6 +52,16 @@ export function ranges(numbers: readonly number[]): string {
   return parts.join(', ');
 }
 
+/** PIDs that one line names. */
+const SOME = 12;
+
+/** "PID 12-19, 30 and 480 more": the first of many, the rest counted. */
+export function somePids(all: readonly {readonly pid: number}[]): string {
+  const pids = all.map(({pid}) => pid).toSorted((a, b) => a - b);
+  const more = pids.length - SOME;
+  return `PID ${ranges(more > 0 ? pids.slice(0, SOME) : pids)}${more > 0 ? ` and ${thousands(more)} more` : ''}`;
+}
+
 /** "02:03:04" in UTC: the terminal and the store have no other zone to go by. */
 export function clockTime(atMs: number): string {
   return new Date(atMs).toISOString().slice(11, 19);

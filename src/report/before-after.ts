@@ -14,6 +14,10 @@ import {movedLines, survivorLines, unexplainedLines} from './still-held.ts';
 import type {Cell, Table} from './table.ts';
 import {timeToFreeLines} from './time-to-free-lines.ts';
 import {OUTCOME_SIGN, OUTCOME_WORD} from './wording.ts';
+import {PHONE_COLUMNS, wrapped} from './wrapped.ts';
+
+/** Of those who stay, named before the rest is counted. */
+const MOST_KEPT = 6;
 
 /** "✅ gpu-07: reclaimed 378 GiB (387,360 MiB), 7 of 8 free"; the figure is the table's own sum. */
 export function outcomeTitle(run: Run, outcome: Outcome): string {
@@ -54,6 +58,15 @@ export function beforeAfterTable(outcome: Outcome): readonly string[] {
   return [row('GPU', 'before', 'after', 'MiB'), ...lines, row('sum', thousands(before), thousands(after), change)];
 }
 
+/** The same for a phone: names are cut, the sum goes on below. */
+export function narrowBeforeAfter(outcome: Outcome): readonly string[] {
+  const lines = beforeAfterTable(outcome);
+  return [
+    ...lines.slice(0, -1).map((line) => column(line, PHONE_COLUMNS).trimEnd()),
+    ...lines.slice(-1).flatMap((line) => ([...line].length > PHONE_COLUMNS ? wrapped(line) : [line])),
+  ];
+}
+
 /** The same as data, with the change of each GPU; what is unknown says so in place of a figure. */
 export function beforeAfter(outcome: Outcome): Table {
   const {before, after, missing} = sums(outcome);
@@ -61,8 +74,8 @@ export function beforeAfter(outcome: Outcome): Table {
   return {
     columns: [
       {head: 'GPU', side: 'left'},
-      {head: 'before, MiB', side: 'right'},
-      {head: 'after, MiB', side: 'right'},
+      {head: 'MiB before', side: 'right'},
+      {head: 'after', side: 'right'},
       {head: 'change', side: 'right'},
       {head: 'now', side: 'left'},
     ],
@@ -118,8 +131,11 @@ export function outcomeLines(run: Run, outcome: Outcome): readonly string[] {
   if (plan !== null && plan.targets.length > 0 && run.events.some((event) => event.kind === 'approved')) {
     lines.push(...survivorLines(outcome));
     const kept = plan.kept.filter((one) => one.why !== 'monitor' && one.why !== 'name-only');
-    if (kept.length > 0)
-      lines.push(`Kept alive: ${kept.map((one) => `${one.pid} ${safeLine(one.name, 16)}`).join(', ')}`);
+    if (kept.length > 0) {
+      const names = kept.slice(0, MOST_KEPT).map((one) => `${one.pid} ${safeLine(one.name, 16)}`);
+      const more = kept.length - names.length;
+      lines.push(`Kept alive: ${names.join(', ')}${more > 0 ? ` and ${thousands(more)} more` : ''}`);
+    }
   }
   const readiness = readinessOf(run, outcome);
   if (readiness !== null) lines.push(...readinessLines(readiness).map((line) => line.text), freeNow(readiness));

@@ -1,10 +1,13 @@
 /** What was sent, what was not and why, and what may have been: from the run's own events. */
-import type {Run} from '../domain/run.ts';
+import type {Drift, Run} from '../domain/run.ts';
 import type {Signal} from '../domain/signal.ts';
-import {plural, ranges} from './amounts.ts';
+import {plural, ranges, somePids} from './amounts.ts';
 import {stopLines} from './owner-stop-words.ts';
 import {safeLine} from './safe-text.ts';
 import {DRIFT_WORD, RESULT_WORD} from './wording.ts';
+
+/** Of one kind that have a line of their own. */
+const MOST_ALIKE = 8;
 
 const SIGNAL_WORD: Readonly<Record<Signal, string>> = {SIGTERM: 'SIGTERM', SIGKILL: 'kill -9'};
 
@@ -20,10 +23,20 @@ export function sentLines(run: Run): readonly string[] {
 export function driftLines(run: Run): readonly string[] {
   const rechecked = run.events.findLast((event) => event.kind === 'rechecked');
   if (rechecked?.kind !== 'rechecked') return [];
-  return rechecked.drift.map(
-    (drift) =>
-      `Since the plan: ${drift.pid === 0 ? '' : `PID ${drift.pid} `}${DRIFT_WORD[drift.what]}${drift.detail === '' ? '' : ` (${safeLine(drift.detail, 60)})`}`,
-  );
+  return driftWords(rechecked.drift).map((line) => `Since the plan: ${line}`);
+}
+
+/** "PID 7 ended by itself", one line each; many of one kind as one line that counts them. */
+export function driftWords(drift: readonly Drift[]): readonly string[] {
+  return [...new Set(drift.map(({what}) => what))].flatMap((what) => {
+    const same = drift.filter((one) => one.what === what);
+    if (same.length > MOST_ALIKE)
+      return [`${plural(same.length, 'process', 'processes')}, each ${DRIFT_WORD[what]}: ${somePids(same)}`];
+    return same.map(
+      ({pid, detail}) =>
+        `${pid === 0 ? '' : `PID ${pid} `}${DRIFT_WORD[what]}${detail === '' ? '' : ` (${safeLine(detail, 60)})`}`,
+    );
+  });
 }
 
 function oneSignal(run: Run, signal: Signal): readonly string[] {

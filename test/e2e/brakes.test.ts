@@ -101,7 +101,7 @@ describe('two programs', () => {
     const codes = both.map((answer) => answer.code).toSorted();
     expect(codes, JSON.stringify(both)).toEqual([0, 6]);
     const loser = both.find((answer) => answer.code === 6);
-    expect(loser?.err).toMatch(/^Run [0-9a-f]{6} was approved by os:\S+ at \d\d:\d\d:\d\d UTC/);
+    expect(loser?.err).toMatch(/^Run [0-9a-f]{6} was approved by os:\S+ at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/);
     expect((await received(lab)).toSorted((a, b) => (a.signal < b.signal ? 1 : -1))).toEqual([
       {pid: slow.pid, signal: 'TERM'},
       {pid: slow.pid, signal: 'KILL'},

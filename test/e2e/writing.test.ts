@@ -44,7 +44,7 @@ describe.concurrent('a target that writes a trace', () => {
     const done = await bench.run('reclaim', HOST, '--confirm', confirm);
     expect(done.code, done.out + done.err).toBe(0);
     expect(done.err).toMatch(
-      /kill -9 waits: PID \d+ writing trace\.json\.gz, \+[\d.]+ MiB\/s; until \d\d:\d\d:\d\d UTC/,
+      /kill -9 waits: PID \d+ writing trace\.json\.gz, \+[\d.]+ MiB\/s; until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/,
     );
     expect(await received(lab)).toEqual([{pid, signal: 'TERM'}]);
     expect(written().endsWith(END)).toBe(true);

@@ -214,7 +214,7 @@ describe('the outcome', () => {
     const closed = reclaimedRun().events.at(-1) ?? approved;
     expect(replyTo(reclaimedRun(), closed)).toMatchInlineSnapshot(`
       "*✅ gpu-07: reclaimed 378 GiB (387,360 MiB), 7 of 8 free*
-      GPU · before, MiB · after, MiB · change · now
+      GPU · MiB before · after · change · now
       0 · 96,844 · 4 · -96,840 · free
       1 · 96,844 · 4 · -96,840 · free
       2 · 96,844 · 4 · -96,840 · free

@@ -4,9 +4,12 @@
  */
 import {describe, expect, it} from 'vitest';
 import type {KnownBlock, Message} from '../../src/slack/blocks/message.ts';
+import {rootCard} from '../../src/slack/blocks/root-card.ts';
+import {runMessage} from '../../src/slack/blocks/run-answers.ts';
 import {checkBlocks} from '../../src/slack/check-blocks.ts';
+import {aPlan, aSnapshot, aTarget, uuidOf} from '../doubles/build.ts';
 import {expectSafe} from './blocks-hostile-text.ts';
-import {AT} from './blocks-runs.ts';
+import {AT, aKept, approved, CARD, closedAs, killed, planned, requested, runOf, surveyed} from './blocks-runs.ts';
 import {CARDS, cardOf, type NamedCard, threadOf} from './cards.ts';
 
 const NAMED = CARDS.map((one) => [one.name, one] as const);
@@ -126,5 +129,61 @@ describe('a thread', () => {
       if (told !== undefined) expect(sum).toBe(`-${told}`);
       expect(checkBlocks({text, blocks})).toEqual([]);
     }
+  });
+});
+
+describe('the worst case', () => {
+  const long = 'python3 '.repeat(1_250);
+  const pids = Array.from({length: 500}, (_, at) => 1_000 + at * 3);
+  const targets = pids.map((pid, at) =>
+    aTarget({
+      pid,
+      name: `${long}${at}`,
+      gpuUuids: [uuidOf(at % 64)],
+      chargedMiB: 2_000,
+      family: {framework: null, rootPid: pid},
+    }),
+  );
+  const plan = aPlan({
+    targets,
+    kept: pids.map((pid) => aKept({pid: pid + 1, name: long})),
+    gpus: Array.from({length: 64}, (_, index) => ({
+      ...{gpuUuid: uuidOf(index), index, requested: true, totalMiB: 143_771},
+      ...{beforeMiB: 96_844, likelyAfterMiB: 4, afterAtMostMiB: 300},
+    })),
+  });
+  const survivors = pids.map(
+    (pid) => ({pid, name: long, observation: 'alive', findings: [], why: 'ignored-sigterm'}) as const,
+  );
+  const gpus = plan.gpus.map(({gpuUuid, index}, at) => ({
+    ...{gpuUuid, index, beforeMiB: 96_844, afterMiB: at % 5 === 0 ? null : 80_000, expectedMiB: 300, requested: true},
+    ...{heldBy: [{pid: 1, name: long, chargedMiB: 8}], unexplainedMiB: 9_000},
+  }));
+  const drift = pids.map((pid) => ({pid, what: 'gone', detail: long}) as const);
+  const waits = runOf('awaiting-go', requested, surveyed, planned(plan));
+  const over = runOf(
+    'closed',
+    ...waits.events,
+    approved,
+    {kind: 'rechecked', atMs: AT, snapshot: aSnapshot([]), drift},
+    ...killed().slice(1),
+    closedAs('partly', {gpus, survivors}),
+  );
+
+  it('of 64 GPUs, 500 targets and 10,000-character names fits, and what is left out is counted and summed', () => {
+    const thread = threadOf({run: over, card: CARD});
+    for (const message of [rootCard(waits, CARD), rootCard(over, CARD), runMessage(over), ...thread]) {
+      expectSafe(message);
+      expectTwin(message);
+      expect(JSON.stringify(message.blocks)).not.toContain('(truncated');
+    }
+    expect(rootCard(waits, CARD).text).toMatch(/☑ … 492 more, 984,000 MiB\n(.*\n)+☐ … 495 more, 10,706,850 MiB/);
+    const [changed, report] = [thread.find(({text}) => text.startsWith('*Changed')), thread.at(-1)];
+    expect(changed?.text).toMatch(/500 processes, each ended by itself: PID 1000, .* and 488 more$/);
+    expect(report?.text).toMatch(/^sum +4,939,044 +4,080,000 +-859,044, without/m);
+    expect(report?.text).toContain('(859,044 MiB), 0 of 64 free, 13 unknown');
+    expect(report?.text).toMatch(/… and 495 more, PID 1015, .* and 483 more: did not end by SIGTERM/);
+    expect(report?.text).toContain('GPU 0-63: 9,000 MiB each that no process explains');
+    expect(report?.text).toMatch(/^Kept alive: 1001 .* and 494 more$/m);
   });
 });

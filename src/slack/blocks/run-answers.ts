@@ -3,7 +3,7 @@ import {personId} from '../../domain/person.ts';
 import type {Run} from '../../domain/run.ts';
 import {outcomeOf, planOf, requestOf} from '../../domain/run-state.ts';
 import {dateTime, plural} from '../../report/amounts.ts';
-import {beforeAfter, outcomeLines} from '../../report/before-after.ts';
+import {beforeAfter, narrowBeforeAfter, outcomeLines} from '../../report/before-after.ts';
 import {nextStep} from '../../report/next-step.ts';
 import {stateLine} from '../../report/run-state-line.ts';
 import {shortPlanLines} from '../../report/short-plan.ts';
@@ -60,7 +60,7 @@ function outcomeBlocks(run: Run, outcome: NonNullable<ReturnType<typeof outcomeO
   const more = facts.length - FACTS;
   const lines = facts.slice(0, FACTS).map((line) => mrkdwn(slackWords(line), 90));
   return [
-    ...(outcome.gpus.length === 0 ? [] : tableBlocks(beforeAfter(outcome))),
+    ...(outcome.gpus.length === 0 ? [] : tableBlocks(beforeAfter(outcome), narrowBeforeAfter(outcome))),
     ...(lines.length === 0 ? [] : [section([...lines, ...(more > 0 ? [`… ${more} more lines`] : [])].join('\n'))]),
   ];
 }

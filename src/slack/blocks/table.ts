@@ -9,10 +9,10 @@ import {codeSections, type KnownBlock, type Message} from './message.ts';
 const MOST_WEIGHT = 9_000;
 const MOST_CELL = 200;
 
-/** One table a message; Slack shows it below all else. */
-export function tableBlocks(table: Table): readonly KnownBlock[] {
+/** One table a message; Slack shows it below all else. `narrow`: its lines where it is too heavy, if not all of its columns. */
+export function tableBlocks(table: Table, narrow: readonly string[] = tableLines(table)): readonly KnownBlock[] {
   const block = native(table);
-  return fits(block) ? [block] : codeSections(tableLines(table));
+  return fits(block) ? [block] : codeSections(narrow);
 }
 
 /** The longest of these tables that Slack takes as one; `make` counts in a last row what it leaves out. */

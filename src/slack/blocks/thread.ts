@@ -3,7 +3,7 @@ import {isNews} from '../../domain/later-look.ts';
 import type {Run, RunEvent} from '../../domain/run.ts';
 import {approvalOf, hasTried, outcomeOf, planOf, requestOf} from '../../domain/run-state.ts';
 import {plural, span} from '../../report/amounts.ts';
-import {beforeAfter, outcomeLines, outcomeTitle} from '../../report/before-after.ts';
+import {beforeAfter, narrowBeforeAfter, outcomeLines, outcomeTitle} from '../../report/before-after.ts';
 import {nextStep} from '../../report/next-step.ts';
 import {stopResultLine} from '../../report/owner-stop-words.ts';
 import {planEvidence, planGpuLines} from '../../report/plan-evidence.ts';
@@ -11,11 +11,11 @@ import {noteLines} from '../../report/return-lines.ts';
 import {CHOICE_WORD} from '../../report/run-state-line.ts';
 import {rungLines} from '../../report/rung-lines.ts';
 import {safeLine} from '../../report/safe-text.ts';
-import {sentLines} from '../../report/sent-lines.ts';
-import {DRIFT_WORD} from '../../report/wording.ts';
+import {driftWords, sentLines} from '../../report/sent-lines.ts';
 import {shortened} from '../../report/wrapped.ts';
 import {stillWritingLines} from '../../report/writing-words.ts';
 import {mrkdwn} from '../escape.ts';
+import {LIMITS, lengthOf} from '../limits.ts';
 import {failureText} from './failure-text.ts';
 import {codeSections, type Message, messageOf, section} from './message.ts';
 import {mention, mentionOfId, mentions, shortId, timed, withTimes} from './people.ts';
@@ -172,11 +172,7 @@ function chosen({plan, digest, by}: EventOf<'planned'>): Message {
 }
 
 function drifted({drift}: EventOf<'rechecked'>): Message {
-  const lines = drift.map(
-    (one) =>
-      `${one.pid === 0 ? '' : `PID ${one.pid} `}${DRIFT_WORD[one.what]}${one.detail === '' ? '' : ` (${safeLine(one.detail, 60)})`}`,
-  );
-  return lined('Changed since the plan; what changed is not signalled', lines);
+  return lined('Changed since the plan; what changed is not signalled', driftWords(drift));
 }
 
 function report(run: Run, {outcome, atMs}: EventOf<'closed'>): readonly Message[] {
@@ -192,7 +188,7 @@ function report(run: Run, {outcome, atMs}: EventOf<'closed'>): readonly Message[
   return [
     messageOf([
       section(`*${mrkdwn(outcomeTitle(run, outcome), 200)}*`),
-      ...(measured ? tableBlocks(beforeAfter(outcome)) : []),
+      ...(measured ? tableBlocks(beforeAfter(outcome), narrowBeforeAfter(outcome)) : []),
       ...(outcome.because === null ? [] : [section(failureText(outcome.because, 600))]),
       ...(facts.length === 0 ? [] : [section(listed(facts.map((line) => slackWords(line))))]),
       ...(next === null ? [] : [section(mrkdwn(slackWords(next)))]),
@@ -207,15 +203,19 @@ function lined(title: string, lines: readonly string[]): Message {
   return messageOf([section(`*${title}*\n${listed(lines)}`)]);
 }
 
-/** Raw lines as mrkdwn; the last line, which counts, is never among those left out. */
+/** Raw lines as mrkdwn, as many as one section holds; the last line, which counts, is never among those left out. */
 function listed(lines: readonly string[]): string {
-  const last = lines.slice(-1);
-  const rest = lines.slice(0, -1);
-  const shown = rest.slice(0, TEXT_LINES);
+  const all = lines.map((line) => `${bulletFor(line)}${withTimes(mrkdwn(line.replace(/^ +· /, ''), 200))}`);
+  const last = all.slice(-1);
+  const rest = all.slice(0, -1);
+  let room = LIMITS.section.text - 200 - lengthOf(last.join(''));
+  const fits = rest.findIndex((line, at) => {
+    room -= lengthOf(line) + 1;
+    return room < 0 || at >= TEXT_LINES;
+  });
+  const shown = fits < 0 ? rest : rest.slice(0, fits);
   const more = rest.length - shown.length;
-  return [...shown, ...(more > 0 ? [`… ${more} more lines`] : []), ...last]
-    .map((line) => `${bulletFor(line)}${withTimes(mrkdwn(line.replace(/^ +· /, ''), 200))}`)
-    .join('\n');
+  return [...shown, ...(more > 0 ? [`… ${more} more lines`] : []), ...last].join('\n');
 }
 
 /** A detail of a detail has its own sign already in the terminal's words. */
