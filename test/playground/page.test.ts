@@ -273,5 +273,8 @@ describe.skipIf(!HAS_CHROMIUM)(`the page (${NEEDS})`, () => {
     expect((await send(foreign)).status).toBe(403);
     expect(slack.envelopes).toEqual([]);
     expect((await send({'content-type': 'application/json'})).status).toBe(200);
+    const policy = (await fetch(slack.url)).headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'self'");
+    expect(policy).not.toContain('unsafe');
   });
 });

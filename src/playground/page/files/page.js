@@ -161,7 +161,7 @@ function nothingYet(channel) {
         el('code', {}, '/gpu help'),
         ' says what you may do here.',
       ),
-      el('li', {}, 'Ask for memory back, then become somebody else at the top right, and give the go.'),
+      el('li', {}, 'Ask for memory back, then become somebody else at the top, and give the go.'),
       el('li', {}, 'Make trouble under ', el('em', {}, 'Faults'), ' while it works.'),
     ),
   );
