@@ -85,6 +85,29 @@ describe('a hold whose time passes', () => {
   });
 });
 
+describe('a report that Slack did not take', () => {
+  it('is owed: it comes to the thread of its card once Slack takes it, also from the next program', async () => {
+    const {rig, slack} = await measuring();
+    const {id, card} = await begun(rig, `/gpu profile start ${HOST} sweep`);
+    const clear = slack.setFault({
+      kind: 'http-error',
+      method: 'chat.postMessage',
+      status: 503,
+      times: Number.POSITIVE_INFINITY,
+    });
+    await slack.type(slack.users.requester, `/gpu profile stop ${id}`);
+    await slack.nextEphemeral((one) => one.text.includes('it comes as soon as Slack takes it'));
+    expect(await replies(rig, card.ts)).toEqual([]);
+    await rig.restart();
+    clear();
+    rig.skip(2 * MINUTE);
+    await slack.nextReply((one) => one.thread_ts === card.ts && one.text.includes('Nothing was signalled'));
+    await rig.restart();
+    await ask(rig, '/gpu profile list');
+    expect((await replies(rig, card.ts)).filter((text) => text.includes('Nothing was signalled'))).toHaveLength(1);
+  });
+});
+
 describe('a campaign whose GPUs stand idle', () => {
   it('is asked about once, and ended by its holder with the report in the thread', async () => {
     const {rig, slack} = await measuring();
