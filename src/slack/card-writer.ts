@@ -1,6 +1,6 @@
 /** The root card of a run: posted once, edited for life, posted anew where somebody deleted it. */
 import {personId} from '../domain/person.ts';
-import type {Run, RunId} from '../domain/run.ts';
+import {type Run, type RunId, runId} from '../domain/run.ts';
 import {requestOf} from '../domain/run-state.ts';
 import type {Card, Clock, OutboxRow, RunStore} from '../engine/ports.ts';
 import {mayBeDone, troubleOf} from './api-errors.ts';
@@ -46,6 +46,7 @@ export const DOUBT_MS = 30_000;
 /** What the program before us had on its way when it died. */
 const HEIR_DOUBT_MS = 15_000;
 const HEIR_MS = 60_000;
+const DOUBTS_AT_ONCE = 1_000;
 /** A card waits here no longer than this for its turn; what comes after it may have its turn now. */
 const PATIENCE_MS = 1_000;
 
@@ -92,17 +93,13 @@ export function makeCardWriter(deps: CardWriterDeps): CardWriter {
     return store.moveCard(run.id, card, await post(run, lane));
   };
 
-  const doubt = (lane: Lane, ms: number): void => {
-    lane.doubtUntilTicks = Math.max(lane.doubtUntilTicks ?? Number.NEGATIVE_INFINITY, clock.ticks() + ms);
-  };
-
   const edit = async (run: Run, card: Card, lane: Lane): Promise<Card> => {
     try {
-      if ((await poster.edit(card, message(run, lane))) === 'doubtful') doubt(lane, DOUBT_MS);
+      if ((await poster.edit(card, message(run, lane))) === 'doubtful') await raiseDoubt(deps, run.id, lane, DOUBT_MS);
       lane.shown = run.version;
       return card;
     } catch (error) {
-      if (mayBeDone(error)) doubt(lane, DOUBT_MS);
+      if (mayBeDone(error)) await raiseDoubt(deps, run.id, lane, DOUBT_MS);
       const {kind} = troubleOf(error);
       if (kind === 'not-taken') {
         lane.shown = run.version;
@@ -121,7 +118,8 @@ export function makeCardWriter(deps: CardWriterDeps): CardWriter {
     theCard: async (run, lane) => {
       const kept = await store.cardOf(run.id);
       if (kept === null) return store.keepCard(run.id, await post(run, lane));
-      if (!lane.met && lane.shown === null && clock.ticks() - beganTicks < HEIR_MS) doubt(lane, HEIR_DOUBT_MS);
+      if (!lane.met && lane.shown === null && clock.ticks() - beganTicks < HEIR_MS)
+        await raiseDoubt(deps, run.id, lane, HEIR_DOUBT_MS);
       lane.met = true;
       return kept;
     },
@@ -150,4 +148,42 @@ export function makeCardWriter(deps: CardWriterDeps): CardWriter {
       }
     },
   };
+}
+
+const DOUBT_KEY = 'doubt:';
+
+/**
+ * What stands on the card may be overwritten by an edit on its way: it is written once more after `ms`. Kept in the store
+ * as well, since the next program knows nothing of what this one had on its way.
+ */
+export async function raiseDoubt(
+  {store, clock}: Pick<CardWriterDeps, 'store' | 'clock'>,
+  id: RunId,
+  lane: Lane,
+  ms: number,
+): Promise<void> {
+  lane.doubtUntilTicks = Math.max(lane.doubtUntilTicks ?? Number.NEGATIVE_INFINITY, clock.ticks() + ms);
+  if (lane.doubtKept) return;
+  lane.doubtKept = true;
+  await store.claim(DOUBT_KEY + id, clock.now(), {runId: id});
+}
+
+export async function settleDoubt({store}: Pick<CardWriterDeps, 'store'>, id: RunId, lane: Lane): Promise<void> {
+  if (!lane.doubtKept || lane.doubtUntilTicks !== null) return;
+  await store.unclaim(DOUBT_KEY + id);
+  lane.doubtKept = false;
+}
+
+/** Cards that the program before left in doubt. */
+export async function inheritDoubts(
+  {store, clock}: Pick<CardWriterDeps, 'store' | 'clock'>,
+  laneOf: (id: RunId) => Lane,
+): Promise<void> {
+  for (const {key} of await store.unsettled(DOUBTS_AT_ONCE)) {
+    if (!key.startsWith(DOUBT_KEY)) continue;
+    const lane = laneOf(runId(key.slice(DOUBT_KEY.length)));
+    lane.met = true;
+    lane.doubtKept = true;
+    lane.doubtUntilTicks ??= clock.ticks() + HEIR_DOUBT_MS;
+  }
 }

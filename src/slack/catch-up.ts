@@ -9,7 +9,7 @@ import {makeAway} from './away.ts';
 import {LATE_MS, lateNote} from './blocks/delivery-notes.ts';
 import type {Message} from './blocks/message.ts';
 import {broadcasts, threadReplies} from './blocks/thread.ts';
-import {type CardWriterDeps, makeCardWriter} from './card-writer.ts';
+import {type CardWriterDeps, makeCardWriter, settleDoubt} from './card-writer.ts';
 import type {Lane} from './lane.ts';
 import type {Pictures} from './pictures.ts';
 
@@ -47,6 +47,7 @@ export function makeCatchUp(deps: CatchUpDeps): CatchUp {
       if (rows.some(({kind}) => kind === 'closed')) await deps.tellEnd(run);
     }
     for (const row of rows) await store.markPosted(row.key, clock.now());
+    await settleDoubt(deps, id, lane);
     lane.held = false;
     return (run === null || run.phase === 'closed') && lane.doubtUntilTicks === null;
   };

@@ -51,7 +51,11 @@ export async function onClick(desk: Desk, asker: Asker, click: Click): Promise<v
   if (click.actionId === ACTION.stopLooking) return stopLooking(desk, asker, who, run);
   if (click.actionId === ACTION.askAgain) return askAgain(desk, asker, who, run);
   const over = decided(run);
-  if (over !== null) return answer(desk, asker, aboutRun(over, await cardLink(desk, run.id)));
+  if (over !== null) {
+    // Its button is still there for somebody: the card may say an older state.
+    desk.delivery.refresh(run.id);
+    return answer(desk, asker, aboutRun(over, await cardLink(desk, run.id)));
+  }
 
   const digest = value.digest ?? '';
   const metadata = writeMetadata({runId: run.id, digest, channel: asker.channel, choice: 'terminate-then-kill'});

@@ -9,7 +9,7 @@ import {ownerWord} from '../report/owner-stop-words.ts';
 import {progressLine} from '../report/progress-line.ts';
 import {type ApiTrouble, mayBeDone, troubleOf} from './api-errors.ts';
 import type {Message} from './blocks/message.ts';
-import {DOUBT_MS} from './card-writer.ts';
+import {DOUBT_MS, inheritDoubts, raiseDoubt} from './card-writer.ts';
 import {type CatchUpDeps, makeCatchUp} from './catch-up.ts';
 import {type Lane, newLane} from './lane.ts';
 import {originChannel} from './origin.ts';
@@ -19,6 +19,8 @@ export interface Delivery extends Announcer {
   flush(): Promise<void>;
   /** The run's card once it is posted; null if it can't be within `ms`, with the reason in `troubleWith`. */
   cardReady(id: RunId, ms: number): Promise<Card | null>;
+  /** Writes the run's card once more, as it stands now. */
+  refresh(id: RunId): void;
   /** Why the card of this run could not be posted last time; null if nothing is wrong. */
   troubleWith(id: RunId): ApiTrouble | null;
   /** Waits for lanes that are at work. */
@@ -44,6 +46,7 @@ export function makeDelivery(deps: DeliveryDeps): Delivery {
   const lanes = new Map<RunId, Lane>();
   const cardWaiters = new Map<RunId, Set<() => void>>();
   let stopped = false;
+  let inherited = false;
 
   const laneOf = (id: RunId): Lane => {
     const found = lanes.get(id) ?? newLane();
@@ -93,7 +96,7 @@ export function makeDelivery(deps: DeliveryDeps): Delivery {
         await deps.editProgress(card, catchUp.card(run, lane));
       } catch (error) {
         const {kind} = troubleOf(error);
-        if (mayBeDone(error)) lane.doubtUntilTicks = clock.ticks() + DOUBT_MS;
+        if (mayBeDone(error)) await raiseDoubt(deps, id, lane, DOUBT_MS);
         // No progress edit mends that: what delivers finds a new place for the card, or tells why there is none.
         if (kind === 'no-message' || kind === 'no-channel') {
           lane.mustShow = true;
@@ -135,6 +138,8 @@ export function makeDelivery(deps: DeliveryDeps): Delivery {
       offer(run.id);
     },
     flush: async () => {
+      if (!inherited) await inheritDoubts(deps, laneOf);
+      inherited = true;
       const owed = new Set(await store.owedRuns(RUNS_AT_ONCE));
       for (const [id, lane] of lanes) {
         if (lane.trouble !== null || lane.again || lane.cardOwed) owed.add(id);
@@ -164,6 +169,10 @@ export function makeDelivery(deps: DeliveryDeps): Delivery {
         waiters.delete(tell);
         if (waiters.size === 0) cardWaiters.delete(id);
       }
+    },
+    refresh: (id) => {
+      laneOf(id).mustShow = true;
+      void wake(id);
     },
     troubleWith: (id) => lanes.get(id)?.trouble ?? null,
     settled: async (ms) => {

@@ -19,6 +19,8 @@ export interface Lane {
   met: boolean;
   /** An edit without an answer may still land until then, over a newer one: the card is written once more. */
   doubtUntilTicks: number | null;
+  /** The store knows of that. */
+  doubtKept: boolean;
   /** Slack was there and did not take something of this run. */
   held: boolean;
   /** What the card says of its own delay. */
@@ -42,6 +44,7 @@ export function newLane(): Lane {
     notBeforeTicks: Number.NEGATIVE_INFINITY,
     met: false,
     doubtUntilTicks: null,
+    doubtKept: false,
     held: false,
     lateNote: null,
     line: null,

@@ -37,8 +37,8 @@ function refused(error: string): Error {
   return new webApi.WebAPIPlatformError({ok: false, error});
 }
 
-async function desk(clock: Clock = systemClock()): Promise<Desk> {
-  const store = await opened(storePath());
+async function desk(clock: Clock = systemClock(), kept: RunStore | null = null): Promise<Desk> {
+  const store = kept ?? (await opened(storePath()));
   const trouble = (kind: keyof Desk['throws']): void => {
     if (at.failing) throw new Error('no Slack');
     const error = at.throws[kind];
@@ -211,6 +211,24 @@ describe('trouble on the way', () => {
     await clock.turn(60_000);
     await at.delivery.flush();
     expect(at.edits).toHaveLength(before + 1);
+  });
+
+  it('such a doubt outlives the program, and is settled by the next one', async () => {
+    const clock = handClock();
+    const at = await desk(clock);
+    const run = await waiting(at);
+    await expect.poll(() => at.store.pendingOutbox(10)).toEqual([]);
+    at.certainty = 'doubtful';
+    await append(at, run, 'closed', closed());
+    await expect.poll(() => at.store.pendingOutbox(10)).toEqual([]);
+    at.delivery.stop();
+    const next = await desk(clock, at.store);
+    await next.delivery.flush();
+    expect(next.edits).toEqual([]);
+    await clock.turn(15_100);
+    await next.delivery.flush();
+    expect(next.edits).toEqual([expect.stringContaining('reclaimed')]);
+    expect(await at.store.unsettled(9)).toEqual([]);
   });
 
   it('a card that is found deleted by a reply stands anew, and the thread goes on beneath it', async () => {

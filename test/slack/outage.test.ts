@@ -96,6 +96,25 @@ describe('while Slack is down', () => {
     expect(rig.fatal).toEqual([]);
   });
 
+  it('a card that fell back to an older state is put right by a click on it', async () => {
+    const rig = await startRig();
+    const {slack} = rig;
+    const card = await waitingCard(rig);
+    await slack.click(slack.users.approver, card.ts, ACTION.terminateThenKill);
+    await slack.nextUpdate((message) => message.ts === card.ts && /reclaimed/.test(message.text));
+    await expect.poll(() => rig.store.pendingOutbox(10)).toEqual([]);
+    await fetch(`${slack.apiUrl}chat.update`, {
+      method: 'POST',
+      headers: {authorization: `Bearer ${slack.botToken}`, 'content-type': 'application/json'},
+      body: JSON.stringify({channel: card.channel, ts: card.ts, text: card.text, blocks: card.blocks}),
+    });
+    await slack.nextUpdate((message) => /Waiting for a go/.test(message.text));
+    await slack.click(slack.users.stranger, card.ts, ACTION.terminateThenKill);
+    await slack.nextUpdate((message) => message.ts === card.ts && /reclaimed/.test(message.text));
+    await slack.nextEphemeral((message) => message.to === slack.users.stranger.id);
+    expect(rig.executed).toHaveLength(1);
+  });
+
   it('a deleted card is posted anew, and the run finds it', async () => {
     const rig = await startRig();
     const {slack} = rig;
