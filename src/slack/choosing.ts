@@ -68,6 +68,8 @@ export type FormAnswer =
 export function mayNotChoose(desk: Desk, run: Run, {person}: Identified): Failure | null {
   if (isSamePerson(person, requestOf(run).requester, desk.policy.samePerson) || isApprover(person, desk.policy))
     return null;
+  // A drill is everybody's, as its go is.
+  if (requestOf(run).practice === true && desk.hosts.get(run.host)?.practice === true) return null;
   return {reason: 'not-an-approver', person: personId(person), approvers: desk.policy.approvers.map(approverName)};
 }
 

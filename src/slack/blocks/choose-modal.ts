@@ -143,9 +143,7 @@ function chunkBlocks(
     return one === undefined ? [] : [{place, one, option: optionOf(one, plan, was)}];
   });
   const ticked = members.filter(({place}) => state.ticks.has(place)).map(({option}) => option);
-  const listed = of < group.members.length ? ` listed, ${group.members.length} in all` : '';
-  const part =
-    of > places.length || listed !== '' ? ` (${first} to ${first + places.length - 1} of ${of}${listed})` : '';
+  const part = partWords({first, count: places.length, of, all: group.members.length});
   return [
     ...(whole === null ? [] : [wholeBlock(group, whole, state)]),
     {
@@ -167,10 +165,28 @@ function chunkBlocks(
     ...(evidence === 'elsewhere'
       ? []
       : inOneBlock(
-          members.map(({one}) => evidenceEntry(one, plan)),
+          members.map(({one}) => unsigned(evidenceEntry(one, plan))),
           EVIDENCE_LINES,
         )),
   ];
+}
+
+/** " (11 to 20 of 65 listed, 70 in all)", as far as there is something to say. */
+function partWords(part: {
+  readonly first: number;
+  readonly count: number;
+  readonly of: number;
+  readonly all: number;
+}): string {
+  const {first, count, of, all} = part;
+  const isPart = count < of;
+  if (of === all) return isPart ? ` (${first} to ${first + count - 1} of ${of})` : '';
+  return isPart ? ` (${first} to ${first + count - 1} of ${of} listed, ${all} in all)` : ` (${of} of ${all} listed)`;
+}
+
+/** Without the tick before its name: the boxes above say who is ticked, and change. */
+function unsigned(entry: Entry): Entry {
+  return {...entry, lines: () => entry.lines().map((line, at) => (at === 0 ? line.replace(/^[☑☐] /u, '') : line))};
 }
 
 /** A button rather than a tick: it means what it says whatever was ticked below it since. */
