@@ -17,6 +17,7 @@ const CARD_MS = 45_000;
 const PRIVATE_MS = 3_000;
 const END_MS = 90_000;
 const TRIES = 5;
+const CANCELS = 3;
 /** From the last process' end until the run has verified it and closed. */
 const CLOSES_MS = 4_000;
 
@@ -131,7 +132,7 @@ class Talk {
 
   /** Until every run of it has ended; a plan that the bot made anew after its death is left. */
   async #end(): Promise<void> {
-    for (let tries = 0; tries < TRIES; tries += 1) {
+    for (let tries = 0; tries < 2; tries += 1) {
       await this.#until(() => this.#isOver() || (this.#waiting() !== null && this.#talk.ending !== 'expire'), END_MS);
       // It may have been told in private only, or the next plan is just being made.
       await this.#until(() => this.#waiting() !== null, 1_500);
@@ -143,7 +144,7 @@ class Talk {
   async #cancel(): Promise<void> {
     const {slack} = this.#world;
     const {requester, channel} = this.#slot;
-    for (let tries = 0; tries < TRIES && this.#waiting() !== null; tries += 1) {
+    for (let tries = 0; tries < CANCELS && this.#waiting() !== null; tries += 1) {
       if (tries > 0) await wait(1_000);
       const [, id] = /Run ([0-9a-f]{6})/.exec(this.#textOfWaiting()) ?? [];
       const command = `/gpu cancel ${id ?? ''}`;

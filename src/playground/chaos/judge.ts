@@ -96,7 +96,9 @@ export function lost(run: SeenRun, {seen, told}: Pick<Evidence, 'seen' | 'told'>
   );
   const closing = wasGo ? /in all|Stopped by/ : /in all|Left as it is by|Nobody gave the go|Stopped by|What was found/;
   return [
-    ...(standing.some(isFinal) || isToldAlone(run, told) ? [] : [`run ${run.id} (${run.tag}): no card says its end`]),
+    ...(standing.some(isFinal) || isToldAlone(run, told)
+      ? []
+      : [`run ${run.id} (${run.tag}): no card says its end; the last was ${lastWords(run)}`]),
     ...(texts.some((text) => closing.test(text)) ||
     /nothing to do|failed|dry run|interrupted, nothing sent/i.test(endOf(run))
       ? []
@@ -105,6 +107,14 @@ export function lost(run: SeenRun, {seen, told}: Pick<Evidence, 'seen' | 'told'>
       ? [`run ${run.id} (${run.tag}): its break-glass go was not announced`]
       : []),
   ];
+}
+
+/** The newest versions of its cards, each with when it came. */
+function lastWords({cards}: SeenRun): string {
+  return cards
+    .flatMap(({versions}) => versions.slice(-3))
+    .map(({atMs, text}) => `${new Date(atMs).toISOString().slice(11, 23)} ${(text.split('\n')[0] ?? '').slice(0, 40)}`)
+    .join(', ');
 }
 
 /** A fresh plan after an interrupted run is the bot's own; any other second run of one command is one too many. */
