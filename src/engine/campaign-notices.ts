@@ -22,7 +22,7 @@ import {isWatched} from './held-processes.ts';
 export async function noticesOwed(deps: EngineDeps, startedAtMs: number): Promise<Result<OwedNotices>> {
   const nowMs = deps.clock.now();
   const {campaignIdleMs: askMs, campaignKeepMs: keepMs} = deps.policy;
-  const all = await deps.store.campaigns.all(nowMs);
+  const all = await deps.store.campaigns.live();
   const notices = all.flatMap((kept) =>
     owedNotices(kept, nowMs, {askMs, keepMs}).map((notice): OwedNotice => {
       const late = notice.dueAtMs < startedAtMs || nowMs - notice.dueAtMs > LATE_MS;

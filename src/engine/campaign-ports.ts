@@ -14,6 +14,8 @@ export interface CampaignStore {
   add(campaign: Campaign, inTheWay: (kept: readonly KeptCampaign[]) => boolean): Promise<boolean>;
   /** Oldest first: all that are not ended, and those that ended within the last 30 days. */
   all(nowMs: number): Promise<readonly KeptCampaign[]>;
+  /** Of those, the ones that are not ended, or whose end was not told: what a bot looks through every few seconds. */
+  live(): Promise<readonly KeptCampaign[]>;
   /** Once: false if it is ended already. */
   end(
     id: CampaignId,
@@ -45,6 +47,8 @@ export interface DueSample {
   readonly host: HostName;
   /** Epoch ms. */
   readonly dueAtMs: number;
+  /** How often, ms. */
+  readonly everyMs: number;
 }
 
 /** Something that people are owed of a campaign. */

@@ -72,7 +72,7 @@ export function makeEngine(given: GivenDeps): Engine {
     comingSamples: () =>
       guard(async () => {
         const nowMs = deps.clock.now();
-        return ok(comingSamples(await deps.store.campaigns.all(nowMs), nowMs));
+        return ok(comingSamples(await deps.store.campaigns.live(), nowMs));
       }),
     takeSample: (id, host) => guard(() => takeSample(deps, id, host)),
     noticesOwed: (startedAtMs) => guard(() => noticesOwed(deps, startedAtMs)),

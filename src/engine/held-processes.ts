@@ -14,7 +14,7 @@ export function isWatched(kept: KeptCampaign, nowMs: number): boolean {
 /** A look that fails tells nothing of them: they are held on. So is a host that left the hosts file. */
 export async function checkHeld(deps: EngineDeps, id: CampaignId): Promise<Result<null>> {
   const nowMs = deps.clock.now();
-  const kept = (await deps.store.campaigns.all(nowMs)).find(({campaign}) => campaign.id === id);
+  const kept = (await deps.store.campaigns.live()).find(({campaign}) => campaign.id === id);
   if (kept === undefined || !isWatched(kept, nowMs)) return ok(null);
   const {processes, hosts} = kept.campaign;
   const [host] = hosts;

@@ -7,5 +7,5 @@ import type {EngineDeps} from './deps.ts';
 /** What others hold on that host: GPUs and processes. */
 export async function holdsOf(deps: EngineDeps, host: HostName, person: Person): Promise<readonly Campaign[]> {
   const nowMs = deps.clock.now();
-  return holdsOn(await deps.store.campaigns.all(nowMs), host, person, deps.policy.samePerson, nowMs);
+  return holdsOn(await deps.store.campaigns.live(), host, person, deps.policy.samePerson, nowMs);
 }

@@ -24,7 +24,7 @@ export function comingSamples(all: readonly KeptCampaign[], nowMs: number): read
     .flatMap((kept) => {
       const {sampleMs, id, hosts} = kept.campaign;
       if (sampleMs === null) return [];
-      return hosts.map((host) => ({id, host, dueAtMs: dueOf(kept, host, sampleMs).nextMs}));
+      return hosts.map((host) => ({id, host, dueAtMs: dueOf(kept, host, sampleMs).nextMs, everyMs: sampleMs}));
     })
     .toSorted((a, b) => a.dueAtMs - b.dueAtMs);
 }
@@ -32,7 +32,7 @@ export function comingSamples(all: readonly KeptCampaign[], nowMs: number): read
 /** Makes the sample that is due, if it still is: by now the campaign may be ended, or somebody else may have made it. */
 export async function takeSample(deps: EngineDeps, id: CampaignId, host: HostName): Promise<Result<null>> {
   const nowMs = deps.clock.now();
-  const kept = (await deps.store.campaigns.all(nowMs)).find(({campaign}) => campaign.id === id);
+  const kept = (await deps.store.campaigns.live()).find(({campaign}) => campaign.id === id);
   const everyMs = kept?.campaign.sampleMs ?? null;
   if (kept === undefined || everyMs === null || campaignState(kept, nowMs) !== 'holding') return ok(null);
   const due = dueOf(kept, host, everyMs);

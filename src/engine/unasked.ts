@@ -9,7 +9,7 @@ import {survey} from './survey.ts';
 /** null: nobody measures there, or that cannot be told; looking goes on then, as it does without a store. */
 export async function measured(deps: EngineDeps, host: HostName): Promise<Failure | null> {
   const nowMs = deps.clock.now();
-  const kept = await deps.store.campaigns.all(nowMs).catch(() => []);
+  const kept = await deps.store.campaigns.live().catch(() => []);
   const campaign: Campaign | null = measuringOn(kept, host, nowMs);
   return campaign === null ? null : {reason: 'host-measured', host, hold: asHold(campaign)};
 }

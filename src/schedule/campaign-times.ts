@@ -40,9 +40,15 @@ export async function keepCampaigns(deps: CampaignTimesDeps): Promise<void> {
     );
   };
 
+  /** When one was last tried: what a full store cannot keep must not be looked at more often than was asked for. */
+  const triedAtMs = new Map<string, number>();
+  const mayTry = ({id, host, everyMs: leastMs}: DueSample): boolean =>
+    clock.now() - (triedAtMs.get(`${id} ${host}`) ?? Number.NEGATIVE_INFINITY) >= leastMs;
+
   const sample = async ({id, host}: DueSample): Promise<void> => {
     const taken = await engine.takeSample(id, host);
-    if (!taken.ok && !over.aborted) log.error({campaign: id, host, failure: taken.failure}, 'a sample was not kept');
+    if (taken.ok) triedAtMs.delete(`${id} ${host}`);
+    else if (!over.aborted) log.error({campaign: id, host, failure: taken.failure}, 'a sample was not kept');
   };
 
   const tell = async (notice: OwedNotice): Promise<void> => {
@@ -63,7 +69,10 @@ export async function keepCampaigns(deps: CampaignTimesDeps): Promise<void> {
     if (!coming.ok) log.error({failure: coming.failure}, 'due samples could not be read');
     const samples = coming.ok ? coming.value : [];
     const due = samples.filter(({dueAtMs}) => dueAtMs <= clock.now());
-    for (const one of due) begin(`sample ${one.id} ${one.host}`, () => sample(one));
+    for (const one of due.filter(mayTry)) {
+      triedAtMs.set(`${one.id} ${one.host}`, clock.now());
+      begin(`sample ${one.id} ${one.host}`, () => sample(one));
+    }
     const owed = await engine.noticesOwed(startedAtMs);
     if (!owed.ok) log.error({failure: owed.failure}, 'owed notices could not be read');
     for (const notice of owed.ok ? owed.value.notices : [])

@@ -25,6 +25,7 @@ export function makeCampaignStore(reader: Reader): CampaignStore {
         return true;
       }),
     all: (nowMs) => read(reader, db, nowMs),
+    live: () => read(reader, db, null),
     end: async (id, {by, atMs, after}) => {
       const done = await db.transaction().execute((trx) =>
         trx
@@ -99,20 +100,37 @@ async function forgetOld(trx: Transaction<Schema>, beforeMs: number): Promise<vo
   await trx.deleteFrom('campaigns').where('id', 'in', ids).execute();
 }
 
-/** `db`: the database, or a transaction of it. */
-async function read(reader: Reader, db: Kysely<Schema>, nowMs: number): Promise<readonly KeptCampaign[]> {
-  const rows = await db
-    .selectFrom('campaigns')
-    .selectAll()
-    .where(({eb, or}) => or([eb('ended_at_ms', 'is', null), eb('ended_at_ms', '>', nowMs - KEPT_MS)]))
-    .orderBy('started_at_ms')
-    .orderBy('id')
-    .execute();
+/** `db`: the database, or a transaction of it. `nowMs` null: only what somebody is still owed something of. */
+async function read(reader: Reader, db: Kysely<Schema>, nowMs: number | null): Promise<readonly KeptCampaign[]> {
+  const all = db.selectFrom('campaigns').selectAll().orderBy('started_at_ms').orderBy('id');
+  const rows = await (nowMs === null
+    ? all.where(({eb, or, not, exists, selectFrom}) =>
+        or([
+          eb('ended_at_ms', 'is', null),
+          not(
+            exists(
+              selectFrom('campaign_notes')
+                .select('campaign_id')
+                .whereRef('campaign_id', '=', 'campaigns.id')
+                .where('what', '=', 'ended'),
+            ),
+          ),
+        ]),
+      )
+    : all.where(({eb, or}) => or([eb('ended_at_ms', 'is', null), eb('ended_at_ms', '>', nowMs - KEPT_MS)]))
+  ).execute();
   if (rows.length === 0) return [];
-  const samples = await db.selectFrom('campaign_samples').selectAll().orderBy('host').execute();
-  const notes = await db.selectFrom('campaign_notes').selectAll().orderBy('at_ms').orderBy('what').execute();
-  const of = <T extends {readonly campaign_id: string}>(all: readonly T[], id: string): readonly T[] =>
-    all.filter((one) => one.campaign_id === id);
+  const ids = rows.map(({id}) => id);
+  const samples = await db.selectFrom('campaign_samples').selectAll().where('campaign_id', 'in', ids).execute();
+  const notes = await db
+    .selectFrom('campaign_notes')
+    .selectAll()
+    .where('campaign_id', 'in', ids)
+    .orderBy('at_ms')
+    .orderBy('what')
+    .execute();
+  const of = <T extends {readonly campaign_id: string}>(rowsOf: readonly T[], id: string): readonly T[] =>
+    rowsOf.filter((one) => one.campaign_id === id);
   return rows.map((row) => keptOf(reader, row, of(samples, row.id), of(notes, row.id)));
 }
 

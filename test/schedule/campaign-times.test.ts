@@ -72,7 +72,7 @@ describe('the round of campaigns', () => {
   });
 
   it('wakes for the next sample and the next end, and no later than its interval', async () => {
-    const one = {id: campaignId('c1'), host: HOST, dueAtMs: 3_000};
+    const one = {id: campaignId('c1'), host: HOST, dueAtMs: 3_000, everyMs: 10_000};
     expect((await rounds(1, {comingSamples: async () => ok([one])}, CARD)).waits).toEqual([2_000]);
     const nextMs = async () => ok({notices: [], unfinished: [], watched: [], nextMs: 1_500});
     expect((await rounds(1, {noticesOwed: nextMs}, CARD)).waits).toEqual([500]);
@@ -81,8 +81,19 @@ describe('the round of campaigns', () => {
     ]);
   });
 
+  it('does not look more often than was asked for where a full store keeps no sample', async () => {
+    const one = {id: campaignId('c1'), host: HOST, dueAtMs: 3, everyMs: 10_000};
+    let looks = 0;
+    const takeSample = async () => {
+      looks += 1;
+      return FULL;
+    };
+    const seen = await rounds(5, {comingSamples: async () => ok([one]), takeSample}, CARD);
+    expect([looks, seen.errors.length]).toEqual([1, 1]);
+  });
+
   it('makes one sample of a host at a time, and finishes what somebody has ended', async () => {
-    const one = {id: campaignId('c1'), host: HOST, dueAtMs: 3};
+    const one = {id: campaignId('c1'), host: HOST, dueAtMs: 3, everyMs: 0};
     let [under, most, made] = [0, 0, 0];
     const finished: string[] = [];
     await rounds(

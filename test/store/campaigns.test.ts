@@ -1,6 +1,7 @@
 /** Holds are kept once, beside nobody in the way; ended once; and come back as they went. */
 import {describe, expect, it} from 'vitest';
 import {type Campaign, campaignId, holdsGpus} from '../../src/domain/campaign.ts';
+import {noSamples} from '../../src/domain/samples.ts';
 import {load} from '../../src/store/sqlite-library.ts';
 import {HOST} from '../doubles/build.ts';
 import {aCampaign, aHolder, someFacts} from '../doubles/campaign.ts';
@@ -40,6 +41,37 @@ describe('a hold', () => {
     expect(kept.filter(Boolean)).toHaveLength(1);
     expect(await other.campaigns.add(named('c4'), taken)).toBe(false);
     expect(await other.campaigns.all(5)).toHaveLength(1);
+  });
+
+  it('is looked through as long as somebody is owed something of it', async () => {
+    const {campaigns} = await opened(storePath());
+    for (const id of ['c1', 'c2', 'c3']) await campaigns.add(named(id), never);
+    for (const id of ['c2', 'c3']) await campaigns.end(campaignId(id), {by: 'a', atMs: 5, after: []});
+    expect(await campaigns.note(campaignId('c3'), {what: 'ended', atMs: 6, by: ''})).toBe(true);
+    expect(await campaigns.note(campaignId('c3'), {what: 'ended', atMs: 7, by: 'x'})).toBe(false);
+    await campaigns.note(campaignId('c2'), {what: 'over', atMs: 6, by: ''});
+    expect((await campaigns.live()).map(({campaign}) => campaign.id)).toEqual(['c1', 'c2']);
+    expect((await campaigns.all(9)).map(({campaign, notes}) => [campaign.id, notes.length])).toEqual([
+      ['c1', 0],
+      ['c2', 1],
+      ['c3', 1],
+    ]);
+  });
+
+  it('keeps samples once each, by what they were, and none once it is ended', async () => {
+    const path = storePath();
+    const {campaigns} = await opened(path);
+    const id = campaignId('c1');
+    await campaigns.add(named('c1'), never);
+    const samples = {...noSamples(HOST), count: 1};
+    const first = await Promise.all([1, 2].map(() => campaigns.keepSamples(id, {fromMs: null, nextMs: 9, samples})));
+    expect(first.filter(Boolean)).toHaveLength(1);
+    expect(await campaigns.keepSamples(id, {fromMs: 8, nextMs: 10, samples})).toBe(false);
+    expect(await campaigns.keepSamples(id, {fromMs: 9, nextMs: 10, samples: {...samples, count: 2}})).toBe(true);
+    expect(await (await opened(path)).campaigns.live()).toMatchObject([{samples: [{nextMs: 10, samples: {count: 2}}]}]);
+    await campaigns.end(id, {by: 'a', atMs: 5, after: []});
+    expect(await campaigns.keepSamples(id, {fromMs: 10, nextMs: 11, samples})).toBe(false);
+    expect(await campaigns.keepSamples(campaignId('c9'), {fromMs: null, nextMs: 11, samples})).toBe(false);
   });
 
   it('is ended once', async () => {
