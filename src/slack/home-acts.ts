@@ -1,7 +1,16 @@
 /** Buttons on App Home and what its forms set going. Each opens a form, looks, or opens an ordinary card; none gives a go. */
+import type {types} from '@slack/bolt';
 import {readHost} from '../domain/grammar/host-words.ts';
 import {failureMessage, sentence} from './blocks/answers.ts';
-import {answerModal, diagnoseModal, FIELD, proposeModal, reportModal, typedIn} from './blocks/home-modals.ts';
+import {
+  answerModal,
+  diagnoseModal,
+  FIELD,
+  planningModal,
+  proposeModal,
+  reportModal,
+  typedIn,
+} from './blocks/home-modals.ts';
 import {diagnosisMessage} from './blocks/host-answers.ts';
 import {addedMessage} from './blocks/report-message.ts';
 import type {Click} from './clicks.ts';
@@ -12,7 +21,7 @@ import {openForm} from './forms.ts';
 import {refuseHere} from './gate.ts';
 import type {Homes} from './home.ts';
 import {requestIn, scheduleIn} from './home-forms.ts';
-import {ACTION, CALLBACK} from './ids.ts';
+import {ACTION, CALLBACK, readProposeValue} from './ids.ts';
 import {askForPlan} from './reclaim.ts';
 import {readDraft, writeDraft} from './report-draft.ts';
 import type {ViewState} from './view-state.ts';
@@ -20,7 +29,13 @@ import type {ViewState} from './view-state.ts';
 /** A trigger lasts 3 s: a profile that is slow to come must not cost the form. */
 const ZONE_MS = 1_500;
 
-export async function onHomeClick(desk: Desk, homes: Homes, asker: Asker, click: Click): Promise<void> {
+/** `form`: the id of the open form that was clicked in; null: the tab itself. */
+export async function onHomeClick(
+  desk: Desk,
+  homes: Homes,
+  asker: Asker,
+  click: Click & {readonly form: string | null},
+): Promise<void> {
   const refused = refuseHere(desk, asker, true);
   if (refused !== null) return answer(desk, asker, refused);
   const hosts = [...desk.hosts.values()];
@@ -41,9 +56,13 @@ export async function onHomeClick(desk: Desk, homes: Homes, asker: Asker, click:
       const who = await desk.people.identify(asker.user, asker.team);
       return openForm(desk, asker, answerModal('Help', helpFor(desk, who, {channel: cardChannel(desk, asker)}, null)));
     }
-    default:
+    default: {
       // Those that stand on messages too: they mean the same here.
-      return onClick(desk, asker, click);
+      if (click.form === null) return onClick(desk, asker, click);
+      const host = click.actionId === ACTION.propose ? readProposeValue(click.value)?.host : undefined;
+      if (host !== undefined) await shown(desk, click.form, planningModal(host)).catch(() => undefined);
+      return onClick(desk, answeredIn(desk, asker, click.form, 'Reclaim'), click);
+    }
   }
 }
 
@@ -60,12 +79,12 @@ export async function onHomeForm(
       const host = readHost(typedIn(form.state, FIELD.host), [...desk.hosts.keys()]);
       const look = host.ok ? await desk.engine.diagnose(host.value) : host;
       const said = look.ok ? diagnosisMessage(look.value.diagnosis) : failureMessage(look.failure);
-      return showIn(desk, asker, form.viewId, 'Diagnosis', said);
+      return answer(desk, answeredIn(desk, asker, form.viewId, 'Diagnosis'), said);
     }
     case CALLBACK.homePropose: {
       const request = requestIn(desk, who.person, form.state);
       if (!request.ok) return answer(desk, asker, failureMessage(request.failure));
-      return askForPlan(desk, asker, who, request.value);
+      return askForPlan(desk, answeredIn(desk, asker, form.viewId, 'Reclaim'), who, request.value);
     }
     case CALLBACK.homeReportSure: {
       const draft = readDraft(form.metadata);
@@ -74,26 +93,20 @@ export async function onHomeForm(
       const asked = scheduleIn(desk, asker.user, draft);
       const added = asked.ok ? await desk.engine.addSchedule(asked.value) : asked;
       if (!added.ok) return answer(desk, asker, failureMessage(added.failure));
-      if (added.value.schedule.when.kind === 'now') return;
+      // The tab shows it; which process it waits for was not to be seen before.
+      if (added.value.watch?.kind !== 'exit') return;
       return answer(desk, asker, addedMessage(added.value, desk.command, `<#${draft.channel}>`, null));
     }
   }
 }
 
-/** Into the form that waits for it; whoever closed it meanwhile is told in their conversation with the bot. */
-async function showIn(
-  desk: Desk,
-  asker: Asker,
-  viewId: string,
-  title: string,
-  said: ReturnType<typeof sentence>,
-): Promise<void> {
-  try {
-    await desk.client.views.update({view_id: viewId, view: answerModal(title, desk.names.dress(said))});
-  } catch (error) {
-    desk.log.info({error: String(error)}, 'a form was closed before its answer came');
-    await answer(desk, asker, said);
-  }
+/** Whose answers go into the form that waits for them; once it is closed, into their conversation with the bot. */
+function answeredIn(desk: Desk, asker: Asker, viewId: string, title: string): Asker {
+  return {...asker, respond: (message) => shown(desk, viewId, answerModal(title, message))};
+}
+
+async function shown(desk: Desk, viewId: string, view: types.ModalView): Promise<void> {
+  await desk.client.views.update({view_id: viewId, view});
 }
 
 async function soon<T>(desk: Desk, coming: Promise<T | null>): Promise<T | null> {

@@ -19,6 +19,7 @@ import {
   type Field,
   isQuiet,
   lookingModal,
+  planningModal,
   reportSureModal,
   typedIn,
 } from './blocks/home-modals.ts';
@@ -40,7 +41,8 @@ export interface FormAnswer {
   /** Goes with the ack; null: the form closes. */
   readonly shown:
     | {readonly response_action: 'errors'; readonly errors: Record<string, string>}
-    | {readonly response_action: 'update'; readonly view: types.ModalView}
+    | {readonly response_action: 'update' | 'push'; readonly view: types.ModalView}
+    | {readonly response_action: 'clear'}
     | null;
   /** What follows it. `nothing`: the form says what is wrong, or what it would mean, and asks again. */
   readonly next: 'work' | 'nothing';
@@ -68,10 +70,14 @@ export function formAnswer(desk: Desk, user: string, form: HomeForm): FormAnswer
     }
     case CALLBACK.homePropose: {
       const request = requestIn(desk, {kind: 'slack-user', id: user, team: desk.team(), groups: []}, form.state);
-      return request.ok ? {shown: null, next: 'work'} : wrong(fieldOf(request.failure), request.failure);
+      return request.ok
+        ? {shown: {response_action: 'update', view: planningModal(request.value.host)}, next: 'work'}
+        : wrong(fieldOf(request.failure), request.failure);
     }
     case CALLBACK.homeReport:
       return checkReport(desk, user, form);
+    case CALLBACK.homeReportSure:
+      return {shown: {response_action: 'clear'}, next: 'work'};
     default:
       return {shown: null, next: 'work'};
   }
@@ -129,7 +135,8 @@ function checkReport(desk: Desk, user: string, form: HomeForm): FormAnswer {
   const metadata = writeDraft(draft);
   if (metadata === null) return said(FIELD.hosts, 'Too many to carry: choose a group, or all.');
   const view = reportSureModal(asked.value, times.value, metadata);
-  return {shown: {response_action: 'update', view}, next: 'nothing'};
+  // On top of the form, so that one may go back and mend it.
+  return {shown: {response_action: 'push', view}, next: 'nothing'};
 }
 
 function wrong(field: Field, failure: Failure): FormAnswer {

@@ -74,7 +74,9 @@ export function listen(app: App, desk: Desk, homes: Homes): void {
     const key = `click:${asker.channel}:${ts}:${action.action_id}:${asker.user}:${action.action_ts}`;
     const click = {actionId: action.action_id, value, messageTs};
     await begin(asker, {asking: 'click', key, responseUrl, ack: () => ack()}, () =>
-      onHome ? onHomeClick(desk, homes, asker, click) : onClick(desk, asker, click),
+      onHome
+        ? onHomeClick(desk, homes, asker, {...click, form: view.type === 'home' ? null : view.id})
+        : onClick(desk, asker, click),
     );
   });
 

@@ -145,9 +145,24 @@ describe('buttons and forms of App Home', () => {
     await slack.click(requester, view?.id ?? '', ACTION.propose);
     const card = await slack.nextPost();
     expect(card.channel).toBe(slack.channel.id);
-    const told = await slack.nextDm(requester);
-    expect(told.text).toMatch(/A card for gpu-07 is opened in <#C\w+>, run [0-9a-f]{6}[\s\S]*<http.*\|Its card>/);
+    expect(textOf((await slack.nextView(requester)).view)).toContain('for a plan');
+    const {view: told} = await slack.nextView(requester);
+    expect(textOf(told)).toMatch(/A card for gpu-07 is opened in <#C\w+>, run [0-9a-f]{6}.*<http.*\|Its card>/);
+    expect(await slack.messages(slack.dm(requester))).toEqual([]);
     expect(rig.executed).toEqual([]);
+  });
+
+  it('tells whoever closed the form meanwhile in their conversation with the bot', async () => {
+    const rig = await startRig();
+    const {slack} = rig;
+    const {requester} = slack.users;
+    await opened(rig, requester);
+    await press(rig, requester, ACTION.homeDiagnose);
+    const release = rig.hold();
+    await slack.submitView(requester, {[FIELD.host]: HOST});
+    await slack.closeView(requester);
+    release();
+    expect((await slack.nextDm(requester)).text).toContain(HOST);
   });
 
   it('proposes: an ordinary card in the channel, and what is wrong stands at its field', async () => {
@@ -169,7 +184,8 @@ describe('buttons and forms of App Home', () => {
     });
     const card = await slack.nextPost();
     expect(card.text).toMatch(/reclaim gpu-07 gpus=0-1 match=vllm reason="prod at 6"/);
-    expect(await slack.nextDm(requester)).toMatchObject({text: expect.stringContaining('Its card>')});
+    expect(textOf((await slack.nextView(requester)).view)).toContain('for a plan');
+    expect(textOf((await slack.nextView(requester)).view)).toContain('Its card>');
   });
 
   it('adds a report: errors in the form, then its next three times, then the schedule on the tab, which removes it', async () => {
@@ -192,7 +208,7 @@ describe('buttons and forms of App Home', () => {
     expect(textOf(sure)).toContain(`Told in <#${slack.channel.id}>`);
     expect(await rig.store.schedules.all(Date.now())).toEqual([]);
     await slack.submitView(requester, {});
-    expect((await slack.nextDm(requester)).text).toMatch(/Schedule `s[0-9a-f]{5}`: all every mon, ?tue|weekday/);
+    expect(slack.viewOf(requester)).toBeNull();
     const home = await homeWith(rig, requester, /Scheduled reports\* \(1\)/);
     const [kept] = await rig.store.schedules.all(Date.now());
     expect(kept?.schedule).toMatchObject({

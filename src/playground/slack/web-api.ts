@@ -48,6 +48,9 @@ export function openWebApi(deps: {
     const given = toPerson(asked, workspace);
     const refused = refusal(method, given, workspace);
     if (refused !== null) return refused;
+    // emulate keeps a view for good; on nobody's screen there is nothing to update.
+    if (method === 'views.update' && typeof given['view_id'] === 'string' && screens.owner(given['view_id']) === null)
+      return {ok: false, error: 'not_found'};
     const args = await completed(method, given, keeper);
     const answer = await keeper.call(method, args, botToken);
     if (!answer.ok) return answer;

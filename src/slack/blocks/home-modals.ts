@@ -124,6 +124,13 @@ export function lookingModal(host: string): types.ModalView {
   return bare('Diagnosis', [section(`⏳ Looking at ${mrkdwn(host, 60)}; nothing is signalled by that.`)]);
 }
 
+/** While a plan is made; the same view then shows where its card is. */
+export function planningModal(host: string): types.ModalView {
+  return bare('Reclaim', [
+    section(`⏳ Looking at ${mrkdwn(host, 60)} for a plan; nothing is signalled before a go on its card.`),
+  ]);
+}
+
 /** An answer as a form that has nothing to submit. */
 export function answerModal(title: string, message: Message): types.ModalView {
   return bare(title, message.blocks.map(cutBlock));
