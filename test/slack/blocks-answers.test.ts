@@ -18,7 +18,7 @@ import {
   holds,
   RUN,
 } from '../doubles/build.ts';
-import {codeLinesIn, expectSafe} from './blocks-hostile-text.ts';
+import {codeLinesIn, expectSafe, expectTwin} from './blocks-hostile-text.ts';
 import {CARD, ghostPlan, planned, reclaimedRun, requested, runOf} from './blocks-runs.ts';
 
 const diagnosis = aDiagnosis(
@@ -38,6 +38,7 @@ describe('status', () => {
   it('of one host shows each GPU with figures, use, state and who holds it', () => {
     const message = statusMessage([{name: HOST, look}]);
     expectSafe(message);
+    expectTwin(message);
     expect(message.text).toMatchInlineSnapshot(`
       "*gpu-07: 2 GPUs, 1 occupied, 1 dirty*
       GPU   used/total MiB   use state
@@ -57,6 +58,7 @@ describe('status', () => {
       {name: hostName('gpu-03'), look: lost},
     ]);
     expectSafe(message);
+    expectTwin(message);
     expect(message.text).toMatchInlineSnapshot(`
       "*Looked at 2 of 3 hosts*, worst first; nothing was signalled
       Host · State · Used, MiB · Holders · GPUs
@@ -83,6 +85,7 @@ describe('diagnose', () => {
 
   it('shows every holder with its evidence', () => {
     expectSafe(message);
+    expectTwin(message);
     expect(message.text).toMatchInlineSnapshot(`
       "*gpu-07: 2 GPUs, 1 occupied, 1 dirty*
       GPU   used/total MiB   use state
@@ -146,6 +149,7 @@ describe('help', () => {
   it('says what you may run here, with examples to copy, and the policy in force', () => {
     const message = helpMessage(help, null);
     expectSafe(message);
+    expectTwin(message);
     expect(message.text).toMatchInlineSnapshot(`
       "*gpu-reclaim* looks first, shows a plan, asks a human, signals only what was approved, and proves the result.
       /gpu help [VERB]
@@ -207,6 +211,7 @@ describe('help', () => {
   ])('for %s is another', (_what, change, line) => {
     const message = helpMessage({...help, ...change}, null);
     expectSafe(message);
+    expectTwin(message);
     expect(message.text).toContain(line);
   });
 });
@@ -226,12 +231,14 @@ describe('hosts and runs', () => {
   it('count the runs that are not shown', () => {
     const message = runsMessage(Array.from({length: 33}, () => reclaimedRun()));
     expectSafe(message);
+    expectTwin(message);
     expect(message.text).toContain('… 13 older runs');
   });
 
   it('tell one run whole', () => {
     const message = runMessage(reclaimedRun());
     expectSafe(message);
+    expectTwin(message);
     expect(message.text).toContain('sum · 409,018 · 21,658 · -387,360');
     expect(message.text).toContain('22:14:30 UTC> go by <@U0BOB>: SIGTERM, then kill -9');
     expect(message.text).toContain('22:14:32 UTC> kill -9 to 1 process: sent; PID 244199');

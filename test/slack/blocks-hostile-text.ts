@@ -79,3 +79,24 @@ export function codeLinesIn(message: Message): readonly string[] {
     .flatMap((block) => block.split('\n'))
     .map((line) => line.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'));
 }
+
+/** What is to be read in blocks, whatever their kind: every text, and what a picture says. */
+function visible(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(visible);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    if (key === 'confirm' || key === 'accessibility_label') return [];
+    return (key === 'text' || key === 'alt_text') && typeof inner === 'string' ? [inner] : visible(inner);
+  });
+}
+
+/** Numbers, names, times and people: whatever stands between blanks and marks. */
+function factsIn(texts: readonly string[]): readonly string[] {
+  return texts.flatMap((text) => text.match(/<[^<>]+>|[\p{L}\p{N}][\p{L}\p{N}.,:_/+-]*/gu) ?? []);
+}
+
+/** Every fact of the blocks is in the text, by this file's own reading of both; for text that nobody made to be neutralised. */
+export function expectTwin(message: Message): void {
+  const twin = factsIn([message.text]);
+  for (const fact of factsIn(visible(message.blocks))) expect(twin).toContain(fact);
+}

@@ -9,7 +9,7 @@ import type {FinishedReport, ShownSchedule} from '../../src/engine/report-ports.
 import {fleetTable} from '../../src/report/fleet-report.ts';
 import {addedMessage, reportMessage, reportReplies, schedulesMessage} from '../../src/slack/blocks/report-message.ts';
 import {aDiagnosis, aProcess, aSnapshot, billed} from '../doubles/build.ts';
-import {codeLinesIn, expectSafe, hostile} from './blocks-hostile-text.ts';
+import {codeLinesIn, expectSafe, expectTwin, hostile} from './blocks-hostile-text.ts';
 
 const AT = 1_700_000_000_000;
 
@@ -113,6 +113,8 @@ describe('whatever hosts and people write', () => {
 describe('what is left out', () => {
   it('is counted: hosts beyond the table, changes beyond the list, dirty hosts beyond the details', () => {
     const finished = poisoned('gpu-', 100);
+    for (const message of [reportMessage(finished, '/gpu', null), ...reportReplies(finished, '/gpu', true)])
+      expectTwin(message);
     const root = reportMessage(finished, '/gpu', null).text;
     const [, more, dirty, used] = /… (\d+) more · (\d+) dirty, 2 not seen · ([\d,]+)/.exec(root) ?? [];
     expect(root.match(/ · dirty · 99,999 · /g)).toHaveLength(102 - Number(more));

@@ -113,6 +113,11 @@ describe('a decision', () => {
       {...approved, breakGlass: true, reason: 'prod is down'},
       'go without a second approver by <@U0BOB>',
     ],
+    [
+      'break-glass, to the owners',
+      {...approved, breakGlass: true, reason: 'prod is down'},
+      '\nIt ends what belongs to 1 process of nobody in the hosts file.',
+    ],
     ['break-glass, with its reason', {...approved, breakGlass: true, reason: 'prod is down'}, ': prod is down'],
     ['"Leave it"', {kind: 'denied', atMs: AT, by: GOER, reason: 'mine'}, 'Left as it is by <@U0BOB>'],
     ['expiry, and how to go on', {kind: 'expired', atMs: AT}, '<@U0ANNA> may ask again: that makes a fresh look.'],
@@ -121,6 +126,14 @@ describe('a decision', () => {
   ])('%s is said', (_what, event, line) => {
     expect(replyTo(waitingRun, event)).toContain(line);
   });
+});
+
+it('calls the owners of what a break-glass go ends, each once', () => {
+  const owned = (pid: number, person: string | null) => aTarget({pid, ownership: {person, uid: 1001, by: 'uid'}});
+  const plan = {...ghostPlan(), targets: [owned(1, 'U0BOB77'), owned(2, 'bo'), owned(3, 'U0BOB77'), owned(4, null)]};
+  const run = runOf('executing', requested, surveyed, planned(plan), {...approved, breakGlass: true});
+  const [reply] = threadReplies(run, {...approved, breakGlass: true});
+  expect(reply?.text).toMatch(/\nIt ends what belongs to <@U0BOB77>, bo, 1 process of nobody in the hosts file\.$/);
 });
 
 describe('drift', () => {

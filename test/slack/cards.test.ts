@@ -1,6 +1,6 @@
 /**
  * Every card of a run with its thread: word for word in `cards/*.txt`, and what must be true of all of them. The twin is
- * held against the blocks by this file's own reading of them.
+ * held against the blocks by a reading of them that is not the product's.
  */
 import {describe, expect, it} from 'vitest';
 import type {KnownBlock, Message} from '../../src/slack/blocks/message.ts';
@@ -8,7 +8,7 @@ import {rootCard} from '../../src/slack/blocks/root-card.ts';
 import {runMessage} from '../../src/slack/blocks/run-answers.ts';
 import {checkBlocks} from '../../src/slack/check-blocks.ts';
 import {aPlan, aSnapshot, aTarget, uuidOf} from '../doubles/build.ts';
-import {expectSafe} from './blocks-hostile-text.ts';
+import {expectSafe, expectTwin} from './blocks-hostile-text.ts';
 import {AT, aKept, approved, CARD, closedAs, killed, planned, requested, runOf, surveyed} from './blocks-runs.ts';
 import {CARDS, cardOf, type NamedCard, threadOf} from './cards.ts';
 
@@ -34,26 +34,6 @@ function golden(one: NamedCard): string {
     ].join('\n'),
   );
   return `${[card.text, ...(buttons.length === 0 ? [] : [buttons.join('\n')]), ...told.map(({text}) => text)].join(DIVIDER)}\n`;
-}
-
-/** What is to be read in blocks, whatever their kind: every text, and what a picture says. */
-function visible(value: unknown): readonly string[] {
-  if (Array.isArray(value)) return value.flatMap(visible);
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => {
-    if (key === 'confirm' || key === 'accessibility_label') return [];
-    return (key === 'text' || key === 'alt_text') && typeof inner === 'string' ? [inner] : visible(inner);
-  });
-}
-
-/** Numbers, names, times and people: whatever stands between blanks and marks. */
-function factsIn(texts: readonly string[]): readonly string[] {
-  return texts.flatMap((text) => text.match(/<[^<>]+>|[\p{L}\p{N}][\p{L}\p{N}.,:_/+-]*/gu) ?? []);
-}
-
-function expectTwin(message: Message): void {
-  const twin = factsIn([message.text]);
-  for (const fact of factsIn(visible(message.blocks))) expect(twin).toContain(fact);
 }
 
 describe('the card', () => {

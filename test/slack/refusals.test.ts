@@ -115,6 +115,11 @@ describe('a click that may not decide', () => {
     await slack.nextEphemeral((message) => /usergroups:read/.test(message.text));
     clear();
     rig.skip(61_000);
+    await slack.click(slack.users.stranger, card.ts, ACTION.terminateThenKill);
+    const told = await slack.nextEphemeral(
+      (message) => message.to === slack.users.stranger.id && /now:/.test(message.text),
+    );
+    expect(told.text).toBe(`In <!subteam^${slack.groups[0]?.id}> now: <@${slack.users.approver.id}>.`);
     await slack.click(slack.users.approver, card.ts, ACTION.terminateThenKill);
     await slack.nextUpdate((message) => /reclaimed/.test(message.text));
   });
