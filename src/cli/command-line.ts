@@ -43,7 +43,13 @@ export function readCommandLine(argv: readonly string[]): Result<CommandLine> {
   const stray = [...given.keys()].find(
     (name) => !has(name) && !EVERYWHERE.some((one) => one.name === name) && !shared.some(([one]) => one === name),
   );
-  if (stray !== undefined) return fail({reason: 'argument-unknown', argument: `--${stray}`, nearest: []});
+  if (stray !== undefined)
+    return fail({
+      reason: 'argument-unknown',
+      argument: `--${stray}`,
+      nearest: [],
+      hint: `"gpu-reclaim help ${verb}" shows what it takes`,
+    });
   const own = new Map([...given].filter(([name]) => !shared.some(([one]) => one === name)));
   const all = [...command.value.words, ...shared.map(([name, value]) => `${name}=${value}`)];
   const late = lateWord(own, all);
@@ -89,7 +95,12 @@ function takeOwn(argv: readonly string[]): Result<{readonly words: readonly stri
         name === undefined || name === 'help' || ALL.some((one) => one.name === name || one.also.includes(name));
       // The option may be the verb's own misspelt, or one of ours: the nearest of both.
       if (!known)
-        return fail({reason: 'argument-unknown', argument: word.split('=')[0] ?? word, nearest: nearOptions(name)});
+        return fail({
+          reason: 'argument-unknown',
+          argument: word.split('=')[0] ?? word,
+          nearest: nearOptions(name),
+          hint: '"gpu-reclaim help VERB" shows what a verb takes',
+        });
       words.push(word);
       continue;
     }

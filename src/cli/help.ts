@@ -1,7 +1,8 @@
 /** What may be typed, with examples to copy and the policy in force; or one verb with all its arguments. */
 import {approverName, isApprover} from '../domain/authority.ts';
+import {accessOf} from '../domain/grammar/access.ts';
 import type {Verb} from '../domain/grammar/rules.ts';
-import {ruleOf} from '../domain/grammar/verb-table.ts';
+import {ruleOf, VERB_RULES} from '../domain/grammar/verb-table.ts';
 import type {Host} from '../domain/host.ts';
 import type {Policy} from '../domain/policy.ts';
 import {
@@ -11,9 +12,10 @@ import {
   hereSentence,
   overviewLines,
   policySentences,
+  usageOf,
   verbLines,
 } from '../report/verb-help.ts';
-import type {CliContext} from './context.ts';
+import {type CliContext, printJson} from './context.ts';
 import {EXIT, type ExitCode} from './exit-code.ts';
 
 const FIRST =
@@ -23,12 +25,25 @@ const LAST = [
   'One verb with all its arguments: gpu-reclaim help reclaim',
 ];
 /** As wide as a terminal is at least. */
-const COLUMNS = 100;
+const COLUMNS = 80;
 
 export function help(context: CliContext, about: Verb | null): ExitCode {
   const view = viewOf([...context.hosts.values()], context.policy, isApprover(context.person, context.policy));
-  context.terminal.print(...(about === null ? overview(view) : ofVerb(about, view)), ...inForce(view));
+  if (context.json) printJson(context, {ok: true, verbs: verbsJson(about, view)});
+  else context.terminal.print(...(about === null ? overview(view) : ofVerb(about, view)), ...inForce(view));
   return EXIT.done;
+}
+
+function verbsJson(about: Verb | null, view: HelpView): readonly Readonly<Record<string, unknown>>[] {
+  return VERB_RULES.filter(({verb}) => about === null || verb === about).map((rule) => ({
+    verb: rule.verb,
+    forms: rule.forms.map((form) => ({
+      usage: usageOf(rule, form, view, 'full'),
+      meaning: form.meaning,
+      access: accessOf(rule, form, view),
+      options: form.options.map(({name, kind, meaning}) => ({name, kind, meaning})),
+    })),
+  }));
 }
 
 /** What can be said before there is a configuration. */

@@ -1,13 +1,14 @@
 /** `report HOST… [WHEN] [to=#channel] [zone=…] [quiet|loud]`: which hosts, when, and where it is told. */
-import {fail, ok, type Result} from './failure.ts';
+import {type Failure, fail, ok, type Result} from './failure.ts';
 import {fitsPattern, isPattern} from './grammar/glob.ts';
 import {readHost, splitList, unknownHost} from './grammar/host-words.ts';
 import {settle} from './grammar/settle.ts';
 import {ruleOf} from './grammar/verb-table.ts';
 import type {Host, HostName} from './host.ts';
+import {nearest} from './nearest.ts';
 import type {HostChoice, Schedule, When} from './schedule.ts';
 import {isRepeating} from './schedule.ts';
-import {beginsWhen, readWhen} from './schedule-words.ts';
+import {BEGINNINGS, beginsWhen, readWhen} from './schedule-words.ts';
 import {nearestZones, readZone} from './zone.ts';
 
 export interface AskedReport {
@@ -36,7 +37,7 @@ export function readReport(words: readonly string[], known: readonly Host[]): Re
   };
   const at = bare.words.findIndex((word) => beginsWhen(word) && !isName(word));
   const hosts = readChoices(at === -1 ? bare.words : bare.words.slice(0, at), known);
-  if (!hosts.ok) return hosts;
+  if (!hosts.ok) return maybeTime(hosts.failure);
   const time = at === -1 ? null : readWhen(bare.words.slice(at));
   if (time !== null && !time.ok) return time;
   const zone = zoneIn(options.get('zone'), time?.value.zone ?? null);
@@ -63,6 +64,12 @@ export function readReport(words: readonly string[], known: readonly Host[]): Re
   const waits = when?.kind === 'exit' ? oneHost(hosts.value) : null;
   if (waits !== null) return waits;
   return ok({hosts: hosts.value, when, zone: zone.value, channel, quiet});
+}
+
+/** What is no host may be a time, misspelt. */
+function maybeTime(failure: Failure): Result<never> {
+  if (failure.reason !== 'host-unknown' || failure.nearest.length > 0) return fail(failure);
+  return fail({...failure, nearest: nearest(failure.host, [...BEGINNINGS])});
 }
 
 /** Names, groups, and globs such as `gpu-1*`; each must fit something that is there now. */

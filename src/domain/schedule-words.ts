@@ -11,7 +11,19 @@ export interface ReadWhen {
 }
 
 /** The words that a time begins with; what stands before the first of them is hosts. */
-const BEGINNINGS = new Set(['now', 'in', 'at', 'on', 'today', 'tomorrow', 'every', 'hourly', 'daily', 'cron', 'when']);
+export const BEGINNINGS = new Set([
+  'now',
+  'in',
+  'at',
+  'on',
+  'today',
+  'tomorrow',
+  'every',
+  'hourly',
+  'daily',
+  'cron',
+  'when',
+]);
 
 export function beginsWhen(word: string): boolean {
   const lower = word.toLowerCase();

@@ -24,6 +24,8 @@ export function failureSentence(failure: Failure): string {
         return `"${safeLine(failure.given, 40)}" fits ${failure.hosts.length} hosts (${few(failure.hosts)}), and one is meant; name it.`;
       return `One host a run, but ${failure.hosts.length} were named (${safeLine(failure.hosts.join(', '), 80)}); ask for each by itself.`;
     case 'argument-bad':
+      if (failure.value === '' && /^(--|it )/.test(failure.argument.startsWith('--') ? '--' : failure.expected))
+        return `${failure.argument} does not read; expected ${failure.expected}.`;
       return failure.value === ''
         ? `${failure.argument}= is missing: ${failure.expected}.`
         : `${failure.argument}=${safeLine(failure.value, 40)} does not read; expected ${failure.expected}.`;
@@ -46,6 +48,7 @@ export function failureSentence(failure: Failure): string {
     case 'schedule-unreadable':
       return `"${safeLine(failure.phrase, 80)}" does not read as a time: ${safeLine(failure.problem, 120)}; ${failure.wayOut}.`;
     case 'schedule-unknown':
+      if (failure.given === '') return 'Which schedule? Name it by its id; "gpu-reclaim schedules" lists them.';
       return `No schedule is called "${safeLine(failure.given, 40)}"${wayOut(failure.nearest, '"gpu-reclaim schedules" lists them.')}`;
     case 'schedule-in-file':
       return `The schedule ${safeLine(failure.name, 60)} stands in the policy file; take it out there, and start the bot again.`;
@@ -54,6 +57,8 @@ export function failureSentence(failure: Failure): string {
     case 'process-absent':
       return `${failure.host} has no process ${failure.pid} now, so there is no exit to wait for; ask for a report at once instead.`;
     case 'campaign-unknown':
+      if (failure.given === '')
+        return 'Which one? Name it by its id or its host; "gpu-reclaim profile list" lists them.';
       return `No campaign or hold is called "${safeLine(failure.given, 40)}"${wayOut(failure.nearest, '"gpu-reclaim profile list" lists them.')}`;
     case 'gpus-held':
     case 'held-already':
@@ -116,6 +121,7 @@ export function failureSentence(failure: Failure): string {
     case 'no-terminal':
       return `A go needs a terminal to be typed in; without one, confirm this very plan with --confirm ${failure.confirm}`;
     case 'run-unknown':
+      if (failure.given === '') return 'Which run? Name it by its id; "gpu-reclaim runs" lists them.';
       return `No run starts with "${safeLine(failure.given, 24)}"${wayOut(failure.nearest, '"gpu-reclaim runs" lists them.')}`;
     case 'run-ended':
       return `Run ${short(failure.runId)} is over (${safeLine(failure.outcome)}); nothing was sent for this.`;

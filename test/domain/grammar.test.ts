@@ -243,6 +243,9 @@ describe('a whole command', () => {
     ['reclaim ?', 'help reclaim'],
     ['help kill', 'did you mean "reclaim"'],
     ['help probe', 'help probe'],
+    ['gpu-07', '"gpu-07" is no command; did you mean "status gpu-07" or "diagnose gpu-07"'],
+    ['schedules rmove s1', '"rmove" is no argument here; did you mean "remove"'],
+    ['schedules gpu-0*', 'schedules gpu-0*'],
     ['/gpu status', 'status'],
     ['gpu-reclaim reclaim gpu-07', 'reclaim gpu-07'],
     ['$ gpu-reclaim', '"gpu-reclaim" is no command'],
@@ -334,6 +337,11 @@ describe('reports, holds and runs', () => {
     ['gpu-07 when PID=12345 exits', {when: {kind: 'exit', pid: 12_345}}],
   ])('report %s', (line, asked) => {
     expect(readReport(wordsIn(line), KNOWN)).toMatchObject({ok: true, value: asked});
+  });
+
+  it('a time that is misspelt is no host', () => {
+    const read = readReport(wordsIn('gpu-07 evry day 18:00'), KNOWN);
+    expect(read.ok ? '' : failureSentence(read.failure)).toContain('did you mean "every"');
   });
 
   it.each([

@@ -22,7 +22,10 @@ export function readVerb(word: string, door: Door = 'terminal'): Result<Verb> {
     lower,
     here.map((rule) => rule.verb),
   );
-  return fail({reason: 'verb-unknown', verb: word, nearest: [...new Set([...meant, ...near])].slice(0, 2)});
+  const all = [...new Set([...meant, ...near])].slice(0, 2);
+  // Most likely a host without its verb.
+  const asHost = /^(?=.*\d)[a-z0-9][a-z0-9.-]{1,62}$/.test(lower) ? [`status ${lower}`, `diagnose ${lower}`] : [];
+  return fail({reason: 'verb-unknown', verb: word, nearest: all.length > 0 ? all : asHost});
 }
 
 /** No word at all is help. A verb may stand behind its host (`gpu-07 status`), and help before or behind its verb. */
@@ -56,9 +59,13 @@ function formIn(rule: VerbRule, rest: readonly string[]): Result<Command> {
   // `show run 7f3a`.
   const words =
     form.places[0]?.kind === 'run' && /^run$/i.test(behind[0] ?? '') && behind.length > 1 ? behind.slice(1) : behind;
+  const subs = rule.forms.flatMap(({sub}) => sub ?? []);
+  // `schedules rmove`: no host is called nearly as a form of the verb.
+  const misspelt = named === null && rest[0] !== undefined ? nearest(rest[0], subs) : [];
+  if (misspelt.length > 0 && form.sub === null)
+    return fail({reason: 'argument-unknown', argument: rest[0] ?? '', nearest: misspelt});
   const stray = strayWord(form, words);
   if (stray === null) return ok({kind: 'do', verb: rule.verb, form, words});
-  const subs = rule.forms.flatMap(({sub}) => sub ?? []);
   const isSub = named === null && subs.length > 0;
   return fail({
     reason: 'argument-unknown',
@@ -88,7 +95,7 @@ function inOrder(words: readonly string[]): readonly string[] {
 
 function readsAsVerb(word: string): boolean {
   const read = readVerb(word);
-  return read.ok || (read.failure.reason === 'verb-unknown' && read.failure.nearest.length > 0);
+  return read.ok || (read.failure.reason === 'verb-unknown' && read.failure.nearest.some((one) => !one.includes(' ')));
 }
 
 function isVerb(word: string | undefined): boolean {
