@@ -8,6 +8,7 @@ import {HOST, say} from './stage.ts';
 import {measureOn} from './story/campaign-host.ts';
 
 const WIDE = {width: 1280, height: 800};
+const TALL = {width: 1280, height: 920};
 const WIDER = {width: 1440, height: 860};
 const PHONE = {width: 390, height: 844};
 /** A picture for the README is no download. */
@@ -18,7 +19,7 @@ process.exitCode = await playOnPage({seed: 1, kind: undefined, port: 0}, async (
   mkdirSync('docs', {recursive: true});
   const browser = await launchBrowser();
   try {
-    const page = await browser.newPage({viewport: WIDE});
+    const page = await browser.newPage({viewport: TALL});
     page.setDefaultTimeout(PATIENCE.timeout);
     await page.goto(hands.slack.url);
     await reclaim(page, hands);
@@ -37,6 +38,7 @@ async function reclaim(page: Page, {slack}: Stagehands): Promise<void> {
   await go.waitFor();
   await top(card);
   await shot(page, 'plan');
+  await page.setViewportSize(WIDE);
   await become(page, slack.users.approver.name);
   await card.getByRole('button', {name: /choose/i}).click();
   await page.locator('#modal input[type="checkbox"]').first().waitFor();

@@ -10,16 +10,19 @@ let rig: PageRig;
 let slack: LocalSlack;
 let bot: TinyBot | null = null;
 let asked: string[] = [];
+let last = '';
 
 /** Posts a card for every command, fills the home, answers in the person's own conversation. */
 function acting(app: App): void {
   app.command('/gpu', async ({ack, command, client}) => {
     await ack();
     asked.push(command.text);
-    await client.chat.postMessage({channel: command.channel_id, ...card(`Card ${asked.length}`)});
+    const posted = await client.chat.postMessage({channel: command.channel_id, ...card(`Card ${asked.length}`)});
+    last = posted.ts ?? '';
   });
   app.event('app_home_opened', async ({event, client}) => {
-    const text = {type: 'mrkdwn' as const, text: `Home of <@${event.user}>`};
+    const {permalink} = await client.chat.getPermalink({channel: slack.channel.id, message_ts: last});
+    const text = {type: 'mrkdwn' as const, text: `Home of <@${event.user}>, <${permalink}|the card>`};
     const start = {type: 'button' as const, action_id: 'start', text: {type: 'plain_text' as const, text: 'Start one'}};
     const blocks = [
       {type: 'section' as const, text},
@@ -80,6 +83,7 @@ describe.skipIf(!HAS_CHROMIUM)(`behind the scenes of the page (${NEEDS})`, () =>
   });
   const begin = async (pingTimeoutMs = 5_000): Promise<void> => {
     asked = [];
+    last = '';
     slack = await startLocalSlack({hints: ['/gpu help'], bot: process_()});
     bot = await startTinyBot(slack, acting, pingTimeoutMs);
   };
@@ -181,8 +185,16 @@ describe.skipIf(!HAS_CHROMIUM)(`behind the scenes of the page (${NEEDS})`, () =>
   it("shows the app's home to each their own, acts in it, and keeps the conversation beside it", async () => {
     await begin();
     const page = await rig.open(slack.url);
-    await page.getByRole('navigation', {name: 'Places'}).getByRole('button', {name: 'gpu-reclaim'}).click();
+    await type(page, '/gpu one');
+    await page.locator('#log').getByText('Card 1').waitFor();
+    // The page may be told before the bot is.
+    await expect.poll(() => last).not.toBe('');
+    const app = page.getByRole('navigation', {name: 'Places'}).getByRole('button', {name: 'gpu-reclaim'});
+    await app.click();
     await page.locator('#home').getByText('@anna').waitFor();
+    await page.getByRole('link', {name: 'the card'}).click();
+    await page.locator('#log .message:focus').getByText('Card 1').waitFor();
+    await app.click();
     await be(page, 'approver');
     await page.locator('#home').getByText('@carla').waitFor();
     await page.getByRole('button', {name: 'Start one'}).click();
