@@ -4,7 +4,7 @@
  */
 import type {Run, RunId} from '../domain/run.ts';
 import type {Clock, Log, RunStore} from '../engine/ports.ts';
-import {troubleOf} from './api-errors.ts';
+import {isAnswered, troubleOf} from './api-errors.ts';
 import {endedMessage, endGoesTo} from './blocks/ended-message.ts';
 import type {Poster} from './poster.ts';
 
@@ -33,7 +33,7 @@ export async function tellRequester(deps: EndedDeps, run: Run): Promise<void> {
     await poster.post(to, endedMessage(run, await deps.linkOf(run)));
   } catch (error) {
     const trouble = troubleOf(error);
-    if (trouble.kind === 'later' || trouble.kind === 'throttled') {
+    if (!isAnswered(error)) {
       await store.unclaim(key);
       throw error;
     }

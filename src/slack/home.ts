@@ -9,7 +9,7 @@ import type {HostName} from '../domain/host.ts';
 import {type Person, personId} from '../domain/person.ts';
 import type {Run} from '../domain/run.ts';
 import {planOf, requestOf} from '../domain/run-state.ts';
-import {troubleOf} from './api-errors.ts';
+import {isAnswered, troubleOf} from './api-errors.ts';
 import {type HomeModel, homeForOthers, homeView, type LinkedRun} from './blocks/home.ts';
 import type {FleetHost} from './blocks/home-fleet.ts';
 import {messageLink} from './card-link.ts';
@@ -101,7 +101,8 @@ export function makeHomes(desk: Desk): Homes {
       const trouble = troubleOf(error);
       log.warn({user, trouble}, 'App Home could not be shown');
       viewer.shown = null;
-      if (trouble.kind !== 'later' && trouble.kind !== 'throttled') return;
+      // No Home tab in the app's settings, a guest: the next opening asks again.
+      if (isAnswered(error)) return;
       viewer.dirty = true;
       viewer.notBeforeTicks = clock.ticks() + (trouble.kind === 'throttled' ? trouble.retryAfterMs : RETRY_MS);
     }

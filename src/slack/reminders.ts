@@ -3,7 +3,7 @@ import type {Run} from '../domain/run.ts';
 import {planOf} from '../domain/run-state.ts';
 import type {Clock, Log, RunStore} from '../engine/ports.ts';
 import {isDrill} from '../report/practice.ts';
-import {troubleOf} from './api-errors.ts';
+import {isAnswered, mayBeDone, troubleOf} from './api-errors.ts';
 import {reminderMessage} from './blocks/ended-message.ts';
 import type {Poster} from './poster.ts';
 
@@ -30,7 +30,7 @@ export function makeReminders(deps: {
       await poster.reply(card, reminderMessage(called, expiresAtMs), false);
     } catch (error) {
       const trouble = troubleOf(error);
-      if (trouble.kind === 'throttled') await store.unclaim(key);
+      if (!mayBeDone(error) && !isAnswered(error)) await store.unclaim(key);
       log.warn({runId: run.id, trouble}, 'approvers could not be reminded');
     }
   };

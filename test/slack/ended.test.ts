@@ -116,9 +116,12 @@ describe('telling it', () => {
     await tell(at);
     expect(at.posts).toHaveLength(1);
     const gone = world();
-    gone.fails = new webApi.WebAPIPlatformError({ok: false, error: 'channel_not_found'});
-    await tell(gone);
-    expect([...gone.claims]).toEqual([endToldKey(run.id)]);
+    for (const error of ['channel_not_found', 'messages_tab_disabled', 'user_disabled']) {
+      gone.claims.clear();
+      gone.fails = new webApi.WebAPIPlatformError({ok: false, error});
+      await tell(gone);
+      expect([...gone.claims]).toEqual([endToldKey(run.id)]);
+    }
   });
 });
 
@@ -171,6 +174,14 @@ describe('the reminder', () => {
     at.fails = null;
     await remind();
     expect(at.posts).toHaveLength(1);
+    const down = world();
+    down.runs = [waiting];
+    down.nowMs = half;
+    down.fails = Object.assign(new Error('no Slack'), {code: 'ECONNREFUSED'});
+    await reminders(down)();
+    down.fails = null;
+    await reminders(down)();
+    expect(down.posts).toHaveLength(1);
     const lost = world();
     lost.runs = [waiting];
     lost.nowMs = half;
