@@ -14,8 +14,8 @@ const COMM_BYTES = 15;
  */
 export function impostorEvidence(process: ProcessFacts, list: readonly ProtectedEntry[]): Evidence | null {
   const names = [process.comm, firstName(process), titleOf(process)];
-  for (const entry of withCore(list)) {
-    const called = names.find((name) => entry.executables.some((path) => isCalled(name, path)));
+  for (const {entry, called: known} of calledIn(list)) {
+    const called = names.find((name) => known.has(name));
     if (called === undefined || runsProgramOf(process, entry)) continue;
     const file = process.executable;
     return {
@@ -26,10 +26,27 @@ export function impostorEvidence(process: ProcessFacts, list: readonly Protected
   return null;
 }
 
-function isCalled(name: string, path: string): boolean {
+interface Called {
+  readonly entry: ProtectedEntry;
+  /** What comm or a command line may call one of its programs. */
+  readonly called: ReadonlySet<string>;
+}
+
+/** Asked for each of hundreds of processes with the same list. */
+const CALLED = new WeakMap<readonly ProtectedEntry[], readonly Called[]>();
+
+function calledIn(list: readonly ProtectedEntry[]): readonly Called[] {
+  const known = CALLED.get(list);
+  if (known !== undefined) return known;
+  const all = withCore(list).map((entry) => ({entry, called: new Set(entry.executables.flatMap(namesOf))}));
+  CALLED.set(list, all);
+  return all;
+}
+
+function namesOf(path: string): readonly string[] {
   const program = path.split('/').at(-1) ?? '';
-  if (program.endsWith('*')) return false;
-  return name === program || (program.length > COMM_BYTES && name === program.slice(0, COMM_BYTES));
+  if (program.endsWith('*')) return [];
+  return program.length > COMM_BYTES ? [program, program.slice(0, COMM_BYTES)] : [program];
 }
 
 /** A title may hold the whole command line in its first word. */

@@ -31,8 +31,16 @@ export function frameworkOf(process: ProcessFacts): string | null {
 
 /** The framework of which it is a worker; null for servers, and for all that is no part of one. */
 export function roleOf(process: ProcessFacts): Framework | null {
-  return FRAMEWORKS.find((one) => isWorkerOf(process, one)) ?? null;
+  const known = ROLES.get(process);
+  if (known !== undefined) return known;
+  const role = FRAMEWORKS.find((one) => isWorkerOf(process, one)) ?? null;
+  ROLES.set(process, role);
+  return role;
 }
+
+/** Asked of every parent of every holder, over and over; the facts of a look never change. */
+const ROLES = new WeakMap<ProcessFacts, Framework | null>();
+const CALLS = new WeakMap<ProcessFacts, readonly string[]>();
 
 /**
  * A worker whose server is gone: above it and its fellow workers stand shells, supervisors and PID 1 alone. A worker below
@@ -91,6 +99,14 @@ function isCalled(process: ProcessFacts, call: Call): boolean {
  * the interpreter for `-c`.
  */
 export function callOf(process: ProcessFacts): readonly string[] {
+  const known = CALLS.get(process);
+  if (known !== undefined) return known;
+  const call = readCall(process);
+  CALLS.set(process, call);
+  return call;
+}
+
+function readCall(process: ProcessFacts): readonly string[] {
   const [first = '', ...rest] = process.words;
   const program = baseName(first);
   if (!INTERPRETER.test(program)) return [program, ...rest];

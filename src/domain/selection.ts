@@ -94,8 +94,8 @@ function belongingOf(holder: HolderDiagnosis, input: SelectionInput): Belonging 
   const {snapshot} = diagnosis;
   if (matchesRequest(holder.process, request, snapshot))
     return request.match === null ? {by: 'user'} : {by: 'named', literal: request.match};
-  const table: ProcessTable = processTable(snapshot);
-  const kin = kinshipTo(holder.process, kinMakers(request, diagnosis), table, lenders(diagnosis, table));
+  const {table, makers, lends} = kinOf(input);
+  const kin = kinshipTo(holder.process, makers, table, lends);
   if (kin !== null) return kin;
   if (isGhost(holder) && !namesOnlyPids(request)) return {by: 'ghost', deadPids: holder.deadCharged};
   if (request.match !== null) {
@@ -113,6 +113,25 @@ function belongingOf(holder: HolderDiagnosis, input: SelectionInput): Belonging 
 function namesOnlyPids(request: ReclaimRequest): boolean {
   const {pids, match, user, gpus, includeOthers} = request;
   return pids.length > 0 && match === null && user === null && gpus === null && !includeOthers;
+}
+
+interface Kin {
+  readonly table: ProcessTable;
+  readonly makers: readonly ProcessFacts[];
+  readonly lends: (one: ProcessFacts) => boolean;
+}
+
+/** The same for every holder of one look and one request. */
+const KIN = new WeakMap<SelectionInput, Kin>();
+
+function kinOf(input: SelectionInput): Kin {
+  const known = KIN.get(input);
+  if (known !== undefined) return known;
+  const {request, diagnosis} = input;
+  const table = processTable(diagnosis.snapshot);
+  const kin = {table, makers: kinMakers(request, diagnosis), lends: lenders(diagnosis, table)};
+  KIN.set(input, kin);
+  return kin;
 }
 
 /** Named processes that make others kin. A holder that was typed by PID is a choice by hand of that one alone. */
