@@ -18,6 +18,7 @@ const PRIVATE_MS = 3_000;
 const END_MS = 90_000;
 const TRIES = 5;
 const CANCELS = 3;
+const BUSY_MS = 8_000;
 /** From the last process' end until the run has verified it and closed. */
 const CLOSES_MS = 4_000;
 
@@ -67,7 +68,8 @@ class Talk {
     const match = ending === 'nothing' ? 'no-such-name' : 'vllm';
     const command = `/gpu reclaim ${this.#slot.host} match=${match}${ending === 'dry-run' ? ' dry-run' : ''} reason="${tag}"`;
     for (let tries = 0; tries < TRIES; tries += 1) {
-      if (tries > 0) await wait(2_000);
+      // A plan that was made anew after the bot's death may have the host until it expires.
+      if (tries > 0) await wait(BUSY_MS);
       await this.#act('ask', this.#slot.requester, command, () =>
         this.#world.slack.type(this.#slot.requester, command, {channel: this.#slot.channel}),
       );
@@ -132,6 +134,7 @@ class Talk {
 
   /** Until every run of it has ended; a plan that the bot made anew after its death is left. */
   async #end(): Promise<void> {
+    if (this.#runs().length === 0) return;
     for (let tries = 0; tries < 2; tries += 1) {
       await this.#until(() => this.#isOver() || (this.#waiting() !== null && this.#talk.ending !== 'expire'), END_MS);
       // It may have been told in private only, or the next plan is just being made.

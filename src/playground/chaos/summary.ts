@@ -31,7 +31,7 @@ export function summary(evidence: readonly Evidence[], worlds: readonly World[])
 /** "✅ lab-1-2: reclaimed 60 GiB" → "reclaimed". */
 function shortEnd(end: string): string {
   const [, word] =
-    /(reclaimed|partly|nothing freed|nothing to do|stood down|denied|left|expired|cancelled|stopped|interrupted|failed|unknown|dry run)/i.exec(
+    /(reclaimed|partly|nothing freed|nothing to do|stood down|plan out of date|denied|left|expired|cancelled|stopped|interrupted|failed|unknown|dry run)/i.exec(
       end,
     ) ?? [];
   return (word ?? end).toLowerCase();
