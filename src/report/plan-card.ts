@@ -67,7 +67,7 @@ export function keptLines(kept: Kept, plan: Plan): readonly Line[] {
   return [
     head(`☐ PID ${kept.pid} ${safeLine(kept.name, 40)}`),
     short(`· ${keptWords(kept)}`),
-    short(
+    ...detail(
       `${whose(kept.ownership)} · up ${span(kept.ageMs)}${gpus === '' ? '' : ` · ${gpus}`}${kept.chargedMiB === null ? '' : `, ${thousands(kept.chargedMiB)} MiB`}`,
     ),
     ...(stop === null ? [] : detail(`· ${stop}`)),

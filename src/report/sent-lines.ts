@@ -47,11 +47,19 @@ function oneSignal(run: Run, signal: Signal): readonly string[] {
   const sent = results.filter((one) => one.result === 'sent').map((one) => one.pid);
   const lines =
     sent.length === 0 ? [] : [`Sent: ${word} to ${plural(sent.length, 'process', 'processes')} (PID ${ranges(sent)})`];
-  for (const one of results) {
-    if (one.result === 'sent' || one.result === 'gone') continue;
-    lines.push(
-      `Not sent: ${word} to PID ${one.pid}: ${RESULT_WORD[one.result]}${one.detail === '' ? '' : ` (${safeLine(one.detail, 60)})`}`,
-    );
+  const refused = results.filter(({result}) => result !== 'sent' && result !== 'gone');
+  for (const kind of new Set(refused.map(({result, detail}) => `${result} ${detail}`))) {
+    const same = refused.filter(({result, detail}) => `${result} ${detail}` === kind);
+    const told = same.length > MOST_ALIKE ? same.slice(0, 1) : same;
+    for (const one of told) {
+      const who =
+        told.length < same.length
+          ? `${plural(same.length, 'process', 'processes')}, ${somePids(same)}`
+          : `PID ${one.pid}`;
+      lines.push(
+        `Not sent: ${word} to ${who}: ${RESULT_WORD[one.result]}${one.detail === '' ? '' : ` (${safeLine(one.detail, 60)})`}`,
+      );
+    }
   }
   const doubtful = intended(run, signal).filter((pid) => !results.some((one) => one.pid === pid));
   if (doubtful.length > 0)

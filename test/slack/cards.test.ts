@@ -3,6 +3,7 @@
  * held against the blocks by a reading of them that is not the product's.
  */
 import {describe, expect, it} from 'vitest';
+import type {RunEvent} from '../../src/domain/run.ts';
 import type {KnownBlock, Message} from '../../src/slack/blocks/message.ts';
 import {rootCard} from '../../src/slack/blocks/root-card.ts';
 import {runMessage} from '../../src/slack/blocks/run-answers.ts';
@@ -165,5 +166,24 @@ describe('the worst case', () => {
     expect(report?.text).toMatch(/… and 495 more, PID 1015, .* and 483 more: did not end by SIGTERM/);
     expect(report?.text).toContain('GPU 0-63: 9,000 MiB each that no process explains');
     expect(report?.text).toMatch(/^Kept alive: 1001 .* and 494 more$/m);
+  });
+
+  it('of refusals that all read alike is one line, and of many that differ keeps the last line, which counts', () => {
+    const refusals = (detail: (at: number) => string): RunEvent[] =>
+      pids.map((pid, at) => ({
+        ...{kind: 'signal-result', atMs: AT, rung: 1, pid, signal: 'SIGKILL', result: 'failed'},
+        ...{detail: detail(at), uptimeMs: 1},
+      }));
+    const ended = (events: readonly RunEvent[]) =>
+      threadOf({run: runOf('closed', ...waits.events, approved, ...events, closedAs('partly', {gpus})), card: CARD}).at(
+        -1,
+      );
+    expect(ended(refusals(() => 'EPERM'))?.text).toContain(
+      'Not sent: kill -9 to 500 processes, PID 1000, 1003, 1006, 1009, 1012, 1015, 1018, 1021, 1024, 1027, 1030, 1033 and 488 more: refused by the kernel (EPERM)',
+    );
+    const all = ended(refusals((at) => `${at} ${long}`));
+    expect(all?.text).toMatch(/… \d+ more lines\nGPUs free now: 0 of 64/);
+    expect(JSON.stringify(all?.blocks)).toMatch(/more lines\\nGPUs free now: 0 of 64/);
+    expect(JSON.stringify(all?.blocks)).not.toContain('(truncated');
   });
 });
