@@ -1,7 +1,8 @@
 /** The page: one stream of news in, what the person does out. All state comes from the stream; a lost one starts afresh. */
 import {notice, send} from './api.js';
 import {composer, drawHints} from './composer.js';
-import {byId, el, speak} from './dom.js';
+import {byId, speak} from './dom.js';
+import {nothingYet, topicOf} from './empty.js';
 import {drawHome, drawTabs} from './home.js';
 import {showHosts, tickHosts} from './hosts.js';
 import {showView} from './modal.js';
@@ -19,12 +20,12 @@ import {
   moveTo,
   nameOf,
   names,
-  repliesOf,
   rootsOf,
   views,
 } from './store.js';
 import {tabsOf} from './tabs.js';
-import {act, doors, drawLog, emptyLine, firstLine, follow, named, put} from './talk.js';
+import {act, doors, drawLog, firstLine, follow, named, put} from './talk.js';
+import {closeThread, openThread, seeThread} from './thread.js';
 
 function connect() {
   const stream = new EventSource('/news');
@@ -105,11 +106,6 @@ function seePlace() {
   if (at.here !== 'home' && document.visibilityState === 'visible') markRead(at.here, rootsOf(at.here));
 }
 
-function seeThread() {
-  byId('thread-about').textContent = placeName();
-  markRead(`thread ${at.threadTs}`, repliesOf(at.threadTs));
-}
-
 function drawMarks() {
   drawPlaces(go);
   drawTabs(go);
@@ -140,33 +136,6 @@ function drawAll() {
   drawView();
 }
 
-function topicOf({id}) {
-  return id === at.world.channels[0].id
-    ? 'Free GPU memory here, with a go'
-    : 'The bot does not work here: see what it says';
-}
-
-function nothingYet(channel) {
-  if (channel === undefined) return emptyLine(`No messages between you and ${at.world.bot.name} yet.`);
-  if (channel.id !== at.world.channels[0].id) return emptyLine('Nothing here yet.');
-  return emptyLine(
-    el('p', {}, el('strong', {}, 'Nothing here yet. '), 'Three things to try:'),
-    el(
-      'ol',
-      {},
-      el(
-        'li',
-        {},
-        'Pick a command below and press Enter. ',
-        el('code', {}, '/gpu help'),
-        ' says what you may do here.',
-      ),
-      el('li', {}, 'Ask for memory back, then become somebody else at the top, and give the go.'),
-      el('li', {}, 'Make trouble under ', el('em', {}, 'Faults'), ' while it works.'),
-    ),
-  );
-}
-
 function go(place) {
   moveTo(place);
   at.threadTs = null;
@@ -174,31 +143,6 @@ function go(place) {
   drawAll();
   if (place === 'home') void send('home', {});
   byId(place === 'home' ? 'tab-home' : 'text').focus();
-}
-
-function openThread(ts, focus = true) {
-  at.threadTs = ts;
-  const root = messages.get(ts);
-  byId('thread').hidden = false;
-  byId('app').classList.add('with-thread');
-  drawLog(
-    byId('thread-log'),
-    [root, ...repliesOf(ts)].filter((one) => one !== undefined),
-    true,
-  );
-  seeThread();
-  put(byId('log'), root);
-  if (focus) byId('thread-text').focus();
-}
-
-function closeThread(focus = true) {
-  const was = at.threadTs;
-  at.threadTs = null;
-  byId('thread').hidden = true;
-  byId('app').classList.remove('with-thread');
-  if (!focus) return;
-  const door = byId('log').querySelector(`[data-ts="${CSS.escape(was ?? '')}"] .replies`);
-  (door ?? byId('text')).focus();
 }
 
 /** `/archives/C…/p1234567890123456`, optionally `?thread_ts=`: the message that a link means. Others open beside the page. */
