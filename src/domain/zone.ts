@@ -28,7 +28,7 @@ export function nearestZones(text: string): readonly string[] {
   return all.filter((zone) => cities.includes(zone.split('/').at(-1) ?? '')).slice(0, 2);
 }
 
-/** `2027-03-28` and `18:00` as the clocks of that zone show this instant. */
+/** `2027-03-28` and `18:00` as the clocks of that zone show this instant; of UTC, where the tables do not know it. */
 export function wallClock(atMs: number, zone: string): {readonly day: string; readonly time: string} {
   const parts = new Map(
     clockOf(zone)
@@ -47,7 +47,7 @@ function clockOf(zone: string): Intl.DateTimeFormat {
   const made =
     CLOCKS.get(zone) ??
     new Intl.DateTimeFormat('en-GB', {
-      timeZone: zone,
+      timeZone: readZone(zone) ?? 'UTC',
       year: 'numeric',
       month: two,
       day: two,

@@ -10,11 +10,12 @@
  * - `in 2h` and `every 4h` are elapsed time from creation: no clock change touches them.
  * - `today`, `tomorrow` and dates are days of the schedule's zone. A day that a month lacks is skipped (`0 9 31 * *` is due
  *   7 times a year); `L` is the last day of each month.
+ * - A zone that this machine's tables do not know has no times: kept by a program with newer ones, it must not stop the others.
  * - Both day fields of a cron pattern set: either is enough, as crontab(5) has it.
  */
 import {Cron} from 'croner';
 import {isWaiting, type Schedule, type When} from '../domain/schedule.ts';
-import {wallClock} from '../domain/zone.ts';
+import {readZone, wallClock} from '../domain/zone.ts';
 import type {NextTimes} from '../engine/report-ports.ts';
 
 type Timed = Pick<Schedule, 'when' | 'zone' | 'createdAtMs'>;
@@ -22,7 +23,7 @@ type Timed = Pick<Schedule, 'when' | 'zone' | 'createdAtMs'>;
 /** Strictly later than `afterMs`, soonest first, at most `count`; empty where nothing is due any more, or no time decides. */
 export const nextTimes: NextTimes = (schedule, afterMs, count) => {
   const {when, createdAtMs} = schedule;
-  if (isWaiting(when)) return [];
+  if (isWaiting(when) || readZone(schedule.zone) === null) return [];
   if (when.kind === 'interval') return intervalTimes(createdAtMs, when.ms, afterMs, count);
   if (when.kind === 'weekly' || when.kind === 'cron') return cronTimes(patternOf(when), schedule.zone, afterMs, count);
   const only = onlyTime(schedule, when);

@@ -19,6 +19,7 @@ import {makeTurns} from '../../src/engine/turns.ts';
 import {lateLines, whyLine} from '../../src/report/fleet-report.ts';
 import {nextTimes} from '../../src/schedule/next-times.ts';
 import {makeReportTimes} from '../../src/schedule/report-times.ts';
+import {StoreError} from '../../src/store/store-error.ts';
 import {ANNA, aHost, aPolicy} from '../doubles/build.ts';
 import {lookOnly, unreachable} from '../doubles/look-only.ts';
 import {opened, storePath} from '../store/fresh-store.ts';
@@ -513,5 +514,63 @@ describe('schedules of the policy file', () => {
     expect(await engine.addSchedule({...wanted, when: today})).toMatchObject({
       failure: {reason: 'schedule-unreadable', phrase: 'today 09:00 UTC'},
     });
+  });
+});
+
+describe('many and broken schedules', () => {
+  it('makes 200 that come due at once, each once', async () => {
+    const on = await world();
+    on.answer = async (host) => unreachable(host);
+    const one = bot(on);
+    for (let nth = 0; nth < 200; nth += 1) await add(on, one, nth % 2 === 0 ? 'gpu-07 in 5m' : 'gpu-08 every 5m');
+    const asked = readReport(['gpu-07', 'in', '5m'], [...on.hosts.values()]);
+    if (!asked.ok || asked.value.when === null) throw new Error('does not read');
+    const {hosts, when} = asked.value;
+    const more = {hosts, when, zone: 'UTC', channel: null, quiet: true, by: 'slack:U1'};
+    expect(await one.engine.addSchedule(more)).toMatchObject({failure: {reason: 'too-many-schedules', limit: 200}});
+    await on.pass(5 * MINUTE);
+    await expect.poll(() => one.told.length, {timeout: 20_000}).toBe(200);
+    expect(new Set(one.told.map(({schedule}) => schedule.id)).size).toBe(200);
+  }, 30_000);
+
+  it('goes on where one was kept with a zone that the tables of this machine do not know', async () => {
+    const on = await world();
+    const one = bot(on);
+    const strange = await add(on, one, 'gpu-07 every day 18:00');
+    const sound = await add(on, one, 'gpu-08 in 5m');
+    const kept = await on.store.schedules.load(strange.schedule.id);
+    if (kept === null) throw new Error('it is not kept');
+    await on.store.schedules.put({...kept, schedule: {...kept.schedule, zone: 'Mars/Olympus'}, nextMs: START + MINUTE});
+    expect((await one.engine.schedules()).ok).toBe(true);
+    await on.pass(5 * MINUTE);
+    await expect.poll(() => one.told.length).toBe(2);
+    expect((await reportsOf(on, sound.schedule.id)).map(short)).toEqual(['10:05 told']);
+    expect((await on.store.schedules.load(strange.schedule.id))?.nextMs).toBeNull();
+  });
+
+  it('tells once what a full store cannot write down, and writes it once it can', async () => {
+    const on = await world();
+    let full = true;
+    const {end, ...schedules} = on.store.schedules;
+    const failing: typeof end = async (...words) => {
+      if (full) throw new StoreError({reason: 'store-unwritable', path: 'x', detail: 'full'});
+      return end(...words);
+    };
+    const one = bot({...on, store: {...on.store, schedules: {...schedules, end: failing}}});
+    const added = await add(on, one, 'gpu-07 in 5m');
+    await on.pass(5 * MINUTE);
+    await expect.poll(() => one.told.length).toBe(1);
+    for (let tries = 0; tries < 3; tries += 1) {
+      await on.pass(5_000);
+      await expect.poll(async () => (await reportsOf(on, added.schedule.id)).map(short)).toEqual(['10:05 looked']);
+    }
+    full = false;
+    await expect
+      .poll(async () => {
+        await on.pass(5_000);
+        return (await reportsOf(on, added.schedule.id)).map(short);
+      })
+      .toEqual(['10:05 told']);
+    expect(one.told).toHaveLength(1);
   });
 });
