@@ -90,7 +90,9 @@ function eventLines(run: Run, event: RunEvent): readonly string[] {
       );
     case 'planned':
       return [
-        ...say(`plan ${event.digest.slice(0, 8)}: ${planTitle(event.plan)}`),
+        ...say(
+          `plan ${event.digest.slice(0, 8)}${event.by === undefined ? '' : `, chosen by ${safeLine(personId(event.by), 60)}`}: ${planTitle(event.plan)}`,
+        ),
         ...planLines(event.plan).map((line) => `          ${line.as === 'detail' ? '   ' : ''}${line.text}`),
       ];
     case 'approved':

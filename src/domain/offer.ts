@@ -65,6 +65,16 @@ export function isNewSince(was: Plan, one: Choosable): boolean {
   );
 }
 
+/** Targets of an earlier version that a later one, of a look of its own, knows nothing of any more. */
+export function vanishedSince(was: Plan, now: Plan): readonly Target[] {
+  const there = new Set(
+    [...now.targets, ...now.kept].flatMap(({identity}) =>
+      identity === null ? [] : [`${identity.pid} ${identity.startTicks}`],
+    ),
+  );
+  return was.targets.filter(({identity}) => !there.has(`${identity.pid} ${identity.startTicks}`));
+}
+
 /** Memory of a GPU then and now, MiB. */
 export interface MemoryMove {
   readonly index: number | null;

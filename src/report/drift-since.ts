@@ -1,5 +1,5 @@
 /** What has changed between a plan on its card and the look for the form behind "Choose…". */
-import {choosableIn, isNewSince, type MemoryMove, memoryMoves, type Offer} from '../domain/offer.ts';
+import {choosableIn, isNewSince, type MemoryMove, memoryMoves, type Offer, vanishedSince} from '../domain/offer.ts';
 import type {Plan} from '../domain/plan.ts';
 import type {Drift} from '../domain/run.ts';
 import {plural, ranges, roughMemory, thousands} from './amounts.ts';
@@ -37,6 +37,16 @@ export function driftNames(was: Plan, offer: Offer): readonly string[] {
   return more <= 1
     ? lines
     : [...lines.slice(0, MOST_NAMED), `… ${thousands(more)} more targets are not there any more`];
+}
+
+/** "2 of 3 targets of version 1 are not there any more: PID 501 w1, PID 502 w2"; null where nobody is missing. */
+export function vanishedLine(was: Plan, now: Plan): string | null {
+  const gone = vanishedSince(was, now);
+  if (gone.length === 0) return null;
+  const names = gone.slice(0, MOST_NAMED).map(({identity, name}) => `PID ${identity.pid} ${safeLine(name, 40)}`);
+  const more = gone.length - names.length;
+  const rest = more > 0 ? ` and ${thousands(more)} more` : '';
+  return `${gone.length} of ${plural(was.targets.length, 'target', 'targets')} of version ${was.version} ${gone.length === 1 ? 'is' : 'are'} not there any more: ${names.join(', ')}${rest}`;
 }
 
 /** Why the form shows the plan of the card, and not a fresh one; `failed` is the sentence of a look that failed. */

@@ -26,7 +26,9 @@ function said(run: Run, event: RunEvent): readonly string[] {
         `looked: ${plural(event.snapshot.gpus.length, 'GPU', 'GPUs')}, ${plural(event.snapshot.holdings.length, 'holder', 'holders')}`,
       ];
     case 'planned':
-      return [`plan ${event.digest.slice(0, 8)}: ${planTitle(event.plan)}`];
+      return [
+        `plan ${event.digest.slice(0, 8)}${event.by === undefined ? '' : `, chosen by ${safeLine(personId(event.by), 60)}`}: ${planTitle(event.plan)}`,
+      ];
     case 'approved':
       return [
         `${event.breakGlass ? 'break-glass go' : 'go'} by ${safeLine(personId(event.by), 60)}: ${CHOICE_WORD[event.choice]}${because(event.reason)}`,

@@ -192,6 +192,7 @@ describe('submitting', () => {
     });
     const told = await slack.nextReply((message) => /Chosen by hand/.test(message.text));
     expect(told.text).toContain(`<@${slack.users.requester.id}>`);
+    expect(told.text).toContain('1 of 3 targets of version 1 is not there any more: PID 502 ');
     expect(slack.ephemerals(slack.users.requester)).toEqual([]);
   });
 

@@ -4,6 +4,7 @@ import type {Run, RunEvent} from '../../domain/run.ts';
 import {approvalOf, hasTried, outcomeOf, planOf, requestOf} from '../../domain/run-state.ts';
 import {plural, span} from '../../report/amounts.ts';
 import {beforeAfter, narrowBeforeAfter, outcomeLines, outcomeTitle} from '../../report/before-after.ts';
+import {vanishedLine} from '../../report/drift-since.ts';
 import {nextStep} from '../../report/next-step.ts';
 import {stopResultLine} from '../../report/owner-stop-words.ts';
 import {planEvidence, planGpuLines} from '../../report/plan-evidence.ts';
@@ -40,7 +41,7 @@ const LONG_MS = 5 * 60_000;
 export function threadReplies(run: Run, event: RunEvent, thread: ThreadContext = {approvers: []}): readonly Message[] {
   switch (event.kind) {
     case 'planned':
-      return event.plan.version === 1 ? [found(run, event, thread)] : [chosen(event)];
+      return event.plan.version === 1 ? [found(run, event, thread)] : [chosen(run, event)];
     case 'approved':
       return [went(run, event)];
     case 'denied':
@@ -158,14 +159,17 @@ function found(run: Run, {plan}: EventOf<'planned'>, thread: ThreadContext): Mes
   ]);
 }
 
-function chosen({plan, digest, by}: EventOf<'planned'>): Message {
+function chosen(run: Run, event: EventOf<'planned'>): Message {
+  const {plan, digest, by} = event;
+  const before = run.events.slice(0, run.events.indexOf(event)).findLast((one) => one.kind === 'planned');
+  const vanished = before?.kind === 'planned' ? vanishedLine(before.plan, plan) : null;
   const names = plan.targets.map((target) => ({
     lines: () => [`☑ ${target.identity.pid} ${safeLine(target.name, 28)}`],
     MiB: target.chargedMiB,
   }));
   return messageOf([
     section(
-      `*Chosen by hand*${by === undefined ? '' : ` by ${mention(by)}`}: version ${plan.version} of the plan, ${digest.slice(0, 8)}, waits for a go. Earlier cards are outdated.`,
+      `*Chosen by hand*${by === undefined ? '' : ` by ${mention(by)}`}: version ${plan.version} of the plan, ${digest.slice(0, 8)}, waits for a go. Earlier cards are outdated.${vanished === null ? '' : `\n${mrkdwn(vanished, 400)}`}`,
     ),
     ...codeSections(shortened(names, TEXT_LINES)),
   ]);
