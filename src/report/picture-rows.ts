@@ -69,10 +69,10 @@ function stateOf(gpu: GpuChange, unexplainedMiB: number): RowState {
 }
 
 function holdersOf(gpu: GpuChange): string {
-  const names = gpu.heldBy.filter(({chargedMiB}) => (chargedMiB ?? 0) > 0).map(({name}) => safeLine(name, 16));
-  const [first, ...more] = [...new Set(names)];
+  const names = gpu.heldBy.filter(({chargedMiB}) => (chargedMiB ?? 0) > 0).map(({name}) => name);
+  const [first, ...more] = new Set(names);
   if (first === undefined) return '';
-  return more.length === 0 ? first : `${first} +${more.length}`;
+  return more.length === 0 ? safeLine(first, 16) : `${safeLine(first, 16)} +${more.length}`;
 }
 
 /** In the order of their first GPUs. */
