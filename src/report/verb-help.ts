@@ -65,16 +65,17 @@ export function meaningOf({meaning, who}: Form): string {
 
 /** Every verb of this door in one or two lines, with what keeps this reader from it. */
 export function overviewLines(view: HelpView): readonly string[] {
-  return VERB_RULES.filter((rule) => isAt(rule, view.door)).flatMap((rule) =>
-    rule.forms.flatMap((form) => {
-      const access = accessOf(rule, form, view);
-      // What is true of every verb is said once, below them.
-      const note =
-        (access === 'elsewhere' && view.place === 'elsewhere') || access === 'no-host' ? '' : ACCESS_NOTE[access];
-      const text = `${form.meaning}${note === '' ? '' : ` (${note})`}`;
-      return beside(OVERVIEW_WIDTH, `${view.command} ${usageOf(rule, form, view, 'short')}`, text, view.columns);
-    }),
+  const forms = VERB_RULES.filter((rule) => isAt(rule, view.door)).flatMap((rule) =>
+    rule.forms.map((form) => ({rule, form, access: accessOf(rule, form, view)})),
   );
+  // Alone with the bot only what answers there; in a channel that is not its own, what it can do elsewhere.
+  const shown = view.place === 'alone' ? forms.filter(({access}) => access !== 'elsewhere') : forms;
+  return shown.flatMap(({rule, form, access}) => {
+    // What is true of every verb is said once, below them.
+    const note = access === 'elsewhere' || access === 'no-host' ? '' : ACCESS_NOTE[access];
+    const text = `${form.meaning}${note === '' ? '' : ` (${note})`}`;
+    return beside(OVERVIEW_WIDTH, `${view.command} ${usageOf(rule, form, view, 'short')}`, text, view.columns);
+  });
 }
 
 /** One verb with every argument, what holds where it is left out, and who may. */
@@ -171,7 +172,13 @@ export function examplesOf(rule: VerbRule, view: HelpView): readonly string[] {
   return rule.forms
     .flatMap(({examples}) => examples)
     .filter((one) => (host !== undefined || !/\bHOST\b/.test(one)) && (group !== undefined || !/\bGROUP\b/.test(one)))
+    .map((one) => (isDry(rule, view) && !one.includes('dry-run') ? `${one} dry-run` : one))
     .map((one) => `${view.command} ${one.replace(/\bHOST\b/, host ?? '').replace(/\bGROUP\b/, group ?? '')}`);
+}
+
+/** Nobody could give the go, so only a dry run comes to an end. */
+function isDry(rule: VerbRule, view: HelpView): boolean {
+  return ['no-act-host', 'no-approver'].includes(accessOf(rule, rule.forms[0], view));
 }
 
 function usualWords(usual: Usual, policy: Policy): string {

@@ -83,10 +83,10 @@ export const ZONE = option('zone', 'zone', 'Europe/Berlin', 'the time zone of it
 });
 
 export const QUIET = option('quiet', 'flag', '', 'where nothing changed, only the last message is edited', {
-  usual: {say: 'if it repeats'},
+  usual: {say: 'quiet if it repeats'},
 });
 
-export const LOUD = option('loud', 'flag', '', 'says each one', {usual: {say: 'if it comes once'}});
+export const LOUD = option('loud', 'flag', '', 'says each one', {usual: {say: 'loud if it comes once'}});
 
 export const UNTIL = option('until', 'time', '18:00', 'its end: 18:00, 2h or "tomorrow 07:30"', {
   usual: {say: 'until it is stopped'},

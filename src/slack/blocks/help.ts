@@ -34,6 +34,7 @@ export interface HelpContext {
 export function helpMessage(help: HelpContext, about: Verb | null): Message {
   const view = viewOf(help);
   if (about !== null) return ofVerb(help, view, about);
+  const tries = help.place === 'alone' ? (['status', 'diagnose'] as const) : (['diagnose', 'reclaim'] as const);
   return messageOf([
     section(
       '*gpu-reclaim* looks first, shows a plan, asks a human, signals only what was approved, and proves the result.',
@@ -42,7 +43,7 @@ export function helpMessage(help: HelpContext, about: Verb | null): Message {
     section(
       [
         `${hereSentence(view)} ${youMay(help)}`,
-        `Try: ${copied([...examplesOf(ruleOf('diagnose'), view), ...examplesOf(ruleOf('reclaim'), view)])}`,
+        `Try: ${copied(tries.flatMap((verb) => examplesOf(ruleOf(verb), view)))}`,
         `One verb with all its arguments: ${copied([`${help.command} help reclaim`])}`,
       ].join('\n'),
     ),
