@@ -206,7 +206,7 @@ describe('help', () => {
     ['an approver', {isApprover: true}, 'and give the go'],
     ['another channel', {place: 'elsewhere'}, 'In this channel only help answers. Everything else is for <#C0GPU>.'],
     ['one alone with the bot', {place: 'alone'}, 'With me alone you may look and read.'],
-    ['a fleet in observe mode', {hosts: [aHost({mode: 'observe'})]}, '(dry-run only: every host is in'],
+    ['a fleet in observe mode', {hosts: [aHost({mode: 'observe'})]}, 'reclaim gpu-07 match=vllm dry-run'],
     ['an empty fleet', {hosts: []}, 'Here: 0 hosts, 0 of them may be signalled'],
     ['no approver', {approvers: []}, 'Go by: nobody is listed'],
   ])('for %s is another', (_what, change, line) => {
