@@ -163,6 +163,9 @@ describe.skipIf(!HAS_CHROMIUM)(`behind the scenes of the page (${NEEDS})`, () =>
     await page.locator('#log').getByText('elsewhere').waitFor();
     await expect.poll(() => page.title()).toBe('#random · gpu-reclaim playground');
 
+    await type(page, '/nonsense');
+    await page.locator('#log').getByText('/nonsense is not a valid command.').waitFor();
+
     await chat?.postMessage({channel: random, thread_ts: root?.ts ?? '', text: 'evidence'});
     const door = page.locator('#log').getByRole('button', {name: '1 reply'});
     await door.getByText('1 new').waitFor();

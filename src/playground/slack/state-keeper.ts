@@ -104,6 +104,8 @@ export async function startStateKeeper(workspace: Workspace, scopes: readonly st
   for (const channel of Object.values(workspace.channels)) {
     pairs.push({ours: channel.id, theirs: idNamed(channels, channel.name)});
     await call('conversations.invite', {channel: channel.id, users: bot.userId});
+    // One by one: who is a member already, as in a channel of the seed, is refused, and with them all of the list.
+    for (const person of people) await call('conversations.invite', {channel: channel.id, users: person.id});
   }
 
   for (const person of people) {
