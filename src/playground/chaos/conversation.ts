@@ -20,7 +20,7 @@ const TRIES = 5;
 const CANCELS = 3;
 const BUSY_MS = 8_000;
 /** From the last process' end until the run has verified it and closed. */
-const CLOSES_MS = 4_000;
+const CLOSES_MS = 6_000;
 
 export async function converse(world: World, slot: Slot, conversation: Conversation): Promise<void> {
   const stocked = conversation.ending === 'nothing' ? [] : await world.stock(slot, conversation);

@@ -1,13 +1,14 @@
 /** What was played and what really went wrong meanwhile, in a few lines. */
-import {type Evidence, endOf, runsOf} from './judge.ts';
+import {type Evidence, endOf, isToldAlone, runsOf} from './judge.ts';
 import type {World} from './world.ts';
 
 export function summary(evidence: readonly Evidence[], worlds: readonly World[]): readonly string[] {
   const ends = counted(
-    evidence.flatMap(({conversations, seen}) =>
+    evidence.flatMap(({conversations, seen, told}) =>
       conversations.flatMap(({tag}) => {
         const last = runsOf(tag, seen).at(-1);
-        return [last === undefined ? 'no run' : shortEnd(endOf(last))];
+        if (last === undefined) return ['no run'];
+        return [isToldAlone(last, told) && endOf(last) === 'no end' ? 'told in private' : shortEnd(endOf(last))];
       }),
     ),
   );

@@ -58,7 +58,8 @@ async function make({kind, dose}: Trouble, {world, slot, card, worked}: Target):
     case 'kill':
       return world.killBot();
     case 'outage-then-kill': {
-      const clear = slack.setFault({kind: 'http-error', method: '*', status: 503, times: Number.POSITIVE_INFINITY});
+      // Refused for certain: nothing is left in doubt, so that the outbox alone knows what is owed.
+      const clear = slack.setFault({kind: 'rate-limit', method: '*', retryAfterS: 5, times: Number.POSITIVE_INFINITY});
       await worked();
       await world.killBot(clear);
       clear();
