@@ -248,7 +248,7 @@ describe('submitting', () => {
 });
 
 describe('pages', () => {
-  it('of 150 holders carry their ticks along, and any of them may be submitted', async () => {
+  it('of 150 holders carry their ticks along, and any of them may be submitted', {timeout: 60_000}, async () => {
     const rig = await startRig({
       first: crowd(150),
       policy: () => ({limits: {openRuns: 4, targets: 200, runsPerPerson: 3, runsPerPersonMs: 600_000}}),
@@ -270,7 +270,9 @@ describe('pages', () => {
     expect(pids).not.toContain(1_003);
   });
 
-  it('of 500 holders are turned, narrowed and ticked as a whole, and hidden ticks stay', async () => {
+  it('of 500 holders are turned, narrowed and ticked as a whole, and hidden ticks stay', {
+    timeout: 60_000,
+  }, async () => {
     const rig = await startRig({
       first: crowd(500),
       policy: () => ({limits: {openRuns: 4, targets: 600, runsPerPerson: 3, runsPerPersonMs: 600_000}}),

@@ -23,7 +23,14 @@ export const SLACK_BREAKS: Readonly<Record<string, SlackBreak>> = {
       const {slack} = stage;
       const waiting = await stage.door.plan();
       await slack.click(slack.users.approver, waiting.confirm, 'choose');
-      const opened = await slack.nextView(slack.users.approver);
+      // First it says that it looks again, then it has ticks.
+      const {approver} = slack.users;
+      const opened = await slack.news.next(
+        ['view'],
+        (one) => one.user === approver.id && one.view?.submit !== undefined && one.view.submit !== null,
+        'a form with ticks',
+        30_000,
+      );
       if (opened.view === null) return ['the choice did not open'];
       await slack.submitView(slack.users.approver, onlyFirst(opened.view));
       await slack.nextUpdate((message) => message.ts === waiting.confirm && hasButton(message, GO));
@@ -108,11 +115,12 @@ function onlyFirst(view: {readonly blocks: readonly unknown[]}): Record<string, 
   const answers: Record<string, readonly string[]> = {};
   let taken = false;
   for (const block of view.blocks as readonly {
+    readonly block_id?: string;
     readonly element?: {readonly action_id?: string; readonly options?: readonly {readonly value: string}[]};
   }[]) {
     const {element} = block;
     if (element?.action_id === undefined || element.options === undefined) continue;
-    answers[element.action_id] = taken ? [] : element.options.slice(0, 1).map((option) => option.value);
+    answers[block.block_id ?? element.action_id] = taken ? [] : element.options.slice(0, 1).map((option) => option.value);
     taken = true;
   }
   return answers;
