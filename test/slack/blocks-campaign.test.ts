@@ -1,22 +1,49 @@
 /** Cards and reports of campaigns, and the card of an overriding run, with hostile text in every place that has any. */
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {asHold} from '../../src/domain/campaign.ts';
+import {asHold, type KeptCampaign} from '../../src/domain/campaign.ts';
 import {compareHost} from '../../src/domain/campaign-report.ts';
 import {figure} from '../../src/domain/snapshot.ts';
+import {failureMessage} from '../../src/slack/blocks/answers.ts';
 import {campaignReplies, holdCard, holdsMessage} from '../../src/slack/blocks/campaign-message.ts';
+import {idleAnswered, idleQuestion, noticeReply} from '../../src/slack/blocks/campaign-notices.ts';
+import type {Message} from '../../src/slack/blocks/message.ts';
 import {rootCard} from '../../src/slack/blocks/root-card.ts';
+import {HOST} from '../doubles/build.ts';
 import {aCampaign, aHolder, hostSettings, kept, settingsOf, someFacts} from '../doubles/campaign.ts';
 import {expectSafe, hostile} from './blocks-hostile-text.ts';
 import {CARD, requested, runOf} from './blocks-runs.ts';
 
 const ENDED = {ended: {by: 'slack:U0BOB', atMs: 9_000, after: []}};
 
+/** Everything that is told without asking. */
+function notices(one: KeptCampaign): readonly Message[] {
+  const owed = {what: '', dueAtMs: 90_000, late: true, question: {sinceMs: 5, id: '5'}};
+  const times = {askMs: 1, keepMs: 7_200_000};
+  const over = noticeReply({...owed, kind: 'over', kept: one}, '/gpu', one.campaign.by);
+  const ended = {...one, ...ENDED, ended: {...ENDED.ended, by: 'itself'}};
+  const itself = noticeReply(
+    {...owed, kind: 'ended', kept: {...ended, notes: [{what: 'released', atMs: 1, by: 'reboot'}]}},
+    '/gpu',
+    one.campaign.by,
+  );
+  if (over === null || itself === null) throw new Error('nothing is told');
+  const asked = idleQuestion({...owed, kind: 'idle', kept: one}, 2_700_005, times, one.campaign.by);
+  return [over, itself, asked, idleAnswered('keep', 'slack:U0BOB', 5, 9)];
+}
+
 describe('a campaign in Slack', () => {
   it('is safe whatever people, processes and folders are called', () => {
     fc.assert(
       fc.property(hostile, (text) => {
-        const campaign = aCampaign({by: 'slack:U0ANNA', label: text, out: text, untilMs: 90_000});
+        const process = {host: HOST, bootId: 'b', pid: 7, startTicks: '70', title: text};
+        const campaign = aCampaign({
+          by: 'slack:U0ANNA',
+          label: text,
+          out: text,
+          untilMs: 90_000,
+          processes: [process, {...process, pid: 8}],
+        });
         const now = someFacts({
           see: {holders: [aHolder(7, {title: text}), aHolder(8, {title: text})]},
           deep: {
@@ -38,6 +65,8 @@ describe('a campaign in Slack', () => {
           holdCard(done.kept, 5_000, '/gpu'),
           holdsMessage([{...kept(), campaign}, done.kept], 5_000, '/gpu'),
           ...campaignReplies(done, '/gpu'),
+          ...notices({...kept(), campaign}),
+          failureMessage({reason: 'gpus-held', host: HOST, holds: [asHold(campaign)]}),
         ])
           expectSafe(message);
       }),
