@@ -3,6 +3,7 @@
  * and the question whether it is over where its GPUs stand idle. Each comes once: a note in the store says that it was told.
  */
 import {type CampaignNote, campaignState, type KeptCampaign} from './campaign.ts';
+import {LOOKS_APART_MS} from './samples.ts';
 
 export type NoticeKind = 'card' | 'over' | 'idle' | 'ended';
 
@@ -94,16 +95,17 @@ function idleQuestion(kept: KeptCampaign, nowMs: number, {askMs, keepMs}: IdleTi
   return {kind: 'idle', what: `idle:${id}`, dueAtMs, question: {sinceMs, id}};
 }
 
-/** Since when every sample of every host of it was quiet; null: not, or that cannot be told, as without samples. */
+/** Since when every sample, or person's look, of every host of it was quiet; null: not, or that cannot be told. */
 function quietSinceMs({campaign, samples}: KeptCampaign, nowMs: number): number | null {
   const {kind, hosts, sampleMs} = campaign;
-  if (kind !== 'profile' || sampleMs === null) return null;
+  if (kind !== 'profile') return null;
+  const freshMs = sampleMs === null ? LOOKS_APART_MS : 2 * sampleMs + ON_ITS_WAY_MS;
   let latest: number | null = null;
   for (const host of hosts) {
     const found = samples.find((one) => one.samples.host === host)?.samples;
     const since = found?.quietSinceMs ?? null;
-    // What nobody looked at for two intervals is not known to be quiet now.
-    const isFresh = (found?.lastAtMs ?? 0) >= nowMs - 2 * sampleMs - ON_ITS_WAY_MS;
+    // What nobody looked at for a while is not known to be quiet now.
+    const isFresh = (found?.lastAtMs ?? 0) >= nowMs - freshMs;
     if (since === null || !isFresh) return null;
     latest = Math.max(latest ?? since, since);
   }

@@ -72,6 +72,8 @@ export interface DueSamples {
   readonly samples: HostSamples;
 }
 
+/** People's own looks that are further apart say nothing of the time between. */
+export const LOOKS_APART_MS = 15 * 60_000;
 const MOST_GAPS = 20;
 /** A fall of less than this is no "freed": figures breathe. */
 const FELL_MIB = 256;

@@ -8,12 +8,14 @@ import {
   type DueSamples,
   type GapWhy,
   type HostSamples,
+  LOOKS_APART_MS,
   noSamples,
   type Sample,
   slotsBefore,
   withGap,
   withSample,
 } from '../domain/samples.ts';
+import {mibOf, type Snapshot} from '../domain/snapshot.ts';
 import type {DueSample} from './campaign-ports.ts';
 import type {EngineDeps} from './deps.ts';
 
@@ -58,6 +60,43 @@ export async function takeSample(deps: EngineDeps, id: CampaignId, host: HostNam
 export function samplesOf(kept: KeptCampaign, host: HostName): HostSamples | null {
   const {sampleMs} = kept.campaign;
   return sampleMs === null ? null : closedAt(dueOf(kept, host, sampleMs), sampleMs, endsAtMs(kept));
+}
+
+/**
+ * What somebody's own look showed of a campaign that is not sampled: nothing of it is a peak, but looks close together may
+ * show that its GPUs stand idle.
+ */
+export async function noteLook(deps: EngineDeps, snapshot: Snapshot): Promise<void> {
+  const nowMs = deps.clock.now();
+  for (const kept of await deps.store.campaigns.live()) {
+    const {campaign} = kept;
+    const measures =
+      campaign.kind === 'profile' && campaign.sampleMs === null && campaign.hosts.includes(snapshot.host);
+    if (!measures || campaignState(kept, nowMs) !== 'holding') continue;
+    const known = kept.samples.find(({samples}) => samples.host === snapshot.host);
+    const before = known?.samples ?? noSamples(snapshot.host);
+    const isRow = before.lastAtMs !== null && nowMs - before.lastAtMs <= LOOKS_APART_MS;
+    const samples = withSample(isRow ? before : {...before, quietSinceMs: null}, sampleOf(snapshot), nowMs, (index) =>
+      isAbout(campaign, index),
+    );
+    await deps.store.campaigns.keepSamples(campaign.id, {fromMs: known?.nextMs ?? null, nextMs: nowMs, samples});
+  }
+}
+
+function sampleOf(snapshot: Snapshot): Sample {
+  const {host, machine, gpus, charges, smi} = snapshot;
+  return {
+    host,
+    bootId: machine.bootId,
+    costMs: 0,
+    gpus: gpus.map(({uuid, index, usedMiB, utilizationPercent}) => ({
+      uuid,
+      index,
+      usedMiB: mibOf(usedMiB),
+      utilizationPercent: utilizationPercent.known ? utilizationPercent.value : null,
+    })),
+    bills: smi.state === 'answered' ? charges.map(({gpuUuid, pid}) => `${gpuUuid} ${pid}`) : null,
+  };
 }
 
 async function lookOnce(deps: EngineDeps, host: HostName): Promise<Sample | {readonly why: GapWhy}> {

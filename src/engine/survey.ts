@@ -15,6 +15,7 @@ import {mibOf, type Snapshot} from '../domain/snapshot.ts';
 import type {Transcript} from '../domain/transcript.ts';
 import {type EngineDeps, hostOf} from './deps.ts';
 import type {Look} from './ports.ts';
+import {noteLook} from './sampling.ts';
 
 /** How far back an earlier look may tell whose child, or whose memory, something was. */
 export const EARLIER_LOOKS_MS = 7 * 24 * 3_600_000;
@@ -96,6 +97,9 @@ async function understand(deps: EngineDeps, transcript: Transcript, takenAtMs: n
   if (!parsed.ok) return parsed;
   const snapshot = parsed.value;
   await keep(deps, snapshot);
+  await noteLook(deps, snapshot).catch((error: unknown) =>
+    deps.log.warn({host: snapshot.host, error: String(error)}, 'look not noted for a campaign'),
+  );
   return ok({snapshot, diagnosis: await diagnoseWithMemory(deps, snapshot)});
 }
 

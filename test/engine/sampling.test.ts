@@ -3,7 +3,7 @@ import {describe, expect, it} from 'vitest';
 import type {Campaign} from '../../src/domain/campaign.ts';
 import type {Person} from '../../src/domain/person.ts';
 import {ANNA, aRequest, HOST} from '../doubles/build.ts';
-import {bench} from '../doubles/campaign-bench.ts';
+import {bench, H200} from '../doubles/campaign-bench.ts';
 import {OWNER} from '../store/sample.ts';
 
 const MINUTE = 60_000;
@@ -187,6 +187,27 @@ describe('the question at idle GPUs', () => {
     const [kept] = await store.campaigns.all(clock.at);
     expect(kept).toMatchObject({ended: {by: 'os:anna', atMs: clock.at}});
     expect(await next.noticesOwed(clock.at)).toMatchObject({value: {unfinished: [], notices: [{kind: 'ended'}]}});
+  });
+});
+
+describe('a campaign that is not sampled', () => {
+  it('is asked about where people’s own looks show nothing but idle GPUs, close together', async () => {
+    const {said, clock, engine, store, campaign, report} = await sampled('gpu-07');
+    said.probe = H200.replace(/(143771, \d+, \d+, )\d+/, '$10');
+    const quietSinceMs = async () => (await store.campaigns.live())[0]?.samples[0]?.samples.quietSinceMs;
+    const firstMs = clock.at;
+    for (let at = 0; at < 4; at += 1) {
+      expect((await engine.look(HOST)).ok).toBe(true);
+      clock.at += 12 * MINUTE;
+    }
+    expect(await quietSinceMs()).toBe(firstMs);
+    await engine.keepHoldCard(campaign.id, {channel: 'C1', ts: '1.2'});
+    expect(await engine.noticesOwed(clock.at)).toMatchObject({value: {notices: [{kind: 'idle'}]}});
+    clock.at += 20 * MINUTE;
+    await engine.look(HOST);
+    expect(await quietSinceMs()).toBe(clock.at);
+    // None of them is a sample: it is told as it was asked for.
+    expect(await report()).toMatchObject({samples: null, gpus: [{peakMiB: null}]});
   });
 });
 

@@ -50,7 +50,7 @@ export function idleQuestion(notice: OwedNotice, nowMs: number, times: IdleTimes
   const what = campaign.gpus === null ? 'all GPUs' : `GPU ${ranges(campaign.gpus)}`;
   return messageOf([
     section(
-      `${mentionOfId(holder)} *Idle ${span(nowMs - question.sinceMs)}: end it, or keep ${span(times.keepMs)}?*\nEvery sample since ${dated(question.sinceMs)} showed 0 % on ${what} of this campaign, and nobody new on them. Nothing ends by itself.`,
+      `${mentionOfId(holder)} *Idle ${span(nowMs - question.sinceMs)}: end it, or keep ${span(times.keepMs)}?*\nEvery ${campaign.sampleMs === null ? 'look' : 'sample'} since ${dated(question.sinceMs)} showed 0 % on ${what} of this campaign, and nobody new on them. Nothing ends by itself.`,
     ),
     {
       type: 'actions',
