@@ -307,7 +307,7 @@ describe('64 GPUs, 500 holders and titles of 10,000 characters', () => {
     const [reply] = threadReplies(run, closed);
     if (reply === undefined) throw new Error('an outcome is news');
     expectSafe(reply);
-    expect(reply.text).toMatch(/… and 4\d\d more, PID .* and \d+ more: the act account may not signal it/);
+    expect(reply.text).toMatch(/… and 245 more, PID .* and \d+ more: the act account may not signal it/);
     expect(reply.text).toContain('GPUs free now: 0 of 64');
     expectSafe(rootCard(run, CARD));
     expectSafe(runMessage(run));
