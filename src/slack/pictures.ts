@@ -1,6 +1,6 @@
 /**
  * The pictures of a closed run, into its thread after the report's words. The words are whole without them: what can't be
- * drawn or posted is left out with one line in the log. Claimed before they are drawn, so that none comes twice.
+ * drawn or posted is left out with one line in the log. Claimed for this card before they are drawn, so that none comes twice.
  */
 import type {webApi} from '@slack/bolt';
 import type {Run} from '../domain/run.ts';
@@ -43,7 +43,7 @@ export function makePictures(deps: {
       ...(bars === null ? [] : [{...bars, name: 'before-after'}]),
       ...(curve === null ? [] : [{...curve, name: 'time-to-free'}]),
     ];
-    if (pictures.length === 0 || !(await store.claim(`pictures:${run.id}`, clock.now()))) return;
+    if (pictures.length === 0 || !(await store.claim(`pictures:${run.id}:${card.ts}`, clock.now()))) return;
     const files = [];
     for (const {name, title, altText, svg} of pictures)
       files.push({

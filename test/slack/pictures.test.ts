@@ -6,9 +6,24 @@ import {type Run, type RunEvent, runId} from '../../src/domain/run.ts';
 import {makeDraw} from '../../src/picture/draw.ts';
 import type {Fault} from '../../src/playground/slack/faults.ts';
 import type {SlackMessage} from '../../src/playground/slack/news.ts';
+import {makePace} from '../../src/slack/pace.ts';
+import {makePictures} from '../../src/slack/pictures.ts';
+import {makeWork} from '../../src/slack/work.ts';
+import {systemClock} from '../../src/system-clock.ts';
 import {uuidOf} from '../doubles/build.ts';
 import {readPng} from '../picture/png.ts';
-import {approved, closedAs, ghostPlan, gpuChanges, killed, planned, requested, surveyed} from './blocks-runs.ts';
+import {opened, storePath} from '../store/fresh-store.ts';
+import {
+  approved,
+  closedAs,
+  ghostPlan,
+  gpuChanges,
+  killed,
+  planned,
+  reclaimedRun,
+  requested,
+  surveyed,
+} from './blocks-runs.ts';
 import {HOST, type Rig, startRig} from './rig.ts';
 
 const used = (MiB: number) => Object.fromEntries([0, 1, 2, 3].map((gpu) => [uuidOf(gpu), MiB]));
@@ -25,7 +40,7 @@ async function closedRun(rig: Rig, events: readonly RunEvent[] = [approved, ...k
   const fresh = (event: RunEvent): RunEvent => ({...event, atMs: now});
   const owner = {kind: 'terminal', pid: 1, startTicks: '1', bootId: 'none', by: 'anna'} as const;
   const {requester} = requested.request;
-  const opened = await rig.store.open({
+  const begun = await rig.store.open({
     id,
     host: HOST,
     atMs: now,
@@ -33,11 +48,11 @@ async function closedRun(rig: Rig, events: readonly RunEvent[] = [approved, ...k
     event: fresh(requested),
     owner,
   });
-  if (!opened.ok) throw new Error('the host is busy');
+  if (!begun.ok) throw new Error('the host is busy');
   const end = closedAs('reclaimed', {gpus: gpuChanges([4, 4, 4, 4, 4, 4, 21_630, 4]), freedAfterMs: 412});
   const appended = await rig.store.append({
     runId: id,
-    expectedVersion: opened.run.version,
+    expectedVersion: begun.run.version,
     phase: 'closed',
     events: [surveyed, planned(ghostPlan()), ...events, end].map(fresh),
     outbox: [{key: `${id}:end`, runId: id, kind: 'closed', body: null}],
@@ -61,6 +76,22 @@ const withFiles = (messages: readonly SlackMessage[]) => messages.filter((one) =
 const left = (rig: Rig) => rig.log.filter((line) => line.startsWith('the pictures of a run were left out'));
 
 describe('pictures', () => {
+  it('are claimed for a card: told once more they do not come again, under a new card they do', async () => {
+    const store = await opened(storePath());
+    const uploads: string[] = [];
+    const client = {
+      files: {uploadV2: async ({thread_ts}: {readonly thread_ts: string}) => void uploads.push(thread_ts)},
+    };
+    const clock = systemClock();
+    const log = {info: () => undefined, warn: () => undefined, error: () => undefined};
+    const work = makeWork({clock, log, onBug: (error) => uploads.push(`bug: ${error}`)});
+    const pace = makePace(clock);
+    const pictures = makePictures({client: client as never, draw, store, pace, work, clock, log});
+    for (const ts of ['1.1', '1.1', '2.2']) pictures.show(reclaimedRun(), {team: 'T', channel: 'C', ts});
+    expect(await work.drained(8_000)).toBe(true);
+    expect(uploads.toSorted()).toEqual(['1.1', '2.2']);
+  });
+
   it('stand in the thread after the words, both in one message, with the same facts in words', async () => {
     const rig = await startRig({draw: makeDraw()});
     await closedRun(rig);
