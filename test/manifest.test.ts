@@ -2,6 +2,7 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import type {webApi} from '@slack/bolt';
 import {describe, expect, it} from 'vitest';
+import {DEFAULT_EVENTS, DEFAULT_SCOPES} from '../src/playground/slack/cast.ts';
 import {hintOf} from '../src/report/verb-help.ts';
 import {manifestRules} from './manifest-rules.ts';
 
@@ -54,6 +55,11 @@ describe('the Slack manifest', () => {
 
   it('subscribes to the events that are listened to', () => {
     expect(MANIFEST.settings?.event_subscriptions?.bot_events?.toSorted()).toEqual(eventsIn(SOURCE).toSorted());
+  });
+
+  it('is what the local Slack grants unless told otherwise', () => {
+    expect([...DEFAULT_SCOPES].toSorted()).toEqual(MANIFEST.oauth_config?.scopes?.bot?.toSorted());
+    expect([...DEFAULT_EVENTS].toSorted()).toEqual(MANIFEST.settings?.event_subscriptions?.bot_events?.toSorted());
   });
 
   it('has the tabs that the code fills', () => {

@@ -121,7 +121,7 @@ export function makeHomes(desk: Desk): Homes {
     Promise.all(runs.map(async (run) => ({run, link: await linkOf(await desk.store.cardOf(run.id))})));
 
   const modelFor = async (user: string, team: string): Promise<HomeModel> => {
-    const {person} = await desk.people.identify(user, team);
+    const {person, unread} = await desk.people.identify(user, team);
     const [paused, open, seen, holds, schedules] = await Promise.all([
       engine.paused(),
       engine.openRuns(),
@@ -148,9 +148,14 @@ export function makeHomes(desk: Desk): Homes {
       holds: await Promise.all(running.map(async (kept) => ({kept, link: await linkOf(kept.card)}))),
       schedules: schedules.ok ? schedules.value : [],
       channel: desk.channels[0] ?? '',
-      unread: [paused, open, seen, holds, schedules].every((part) => part.ok)
-        ? []
-        : ['The store could not be read just now: what is missing here is unknown, not empty.'],
+      unread: [
+        ...([paused, open, seen, holds, schedules].every((part) => part.ok)
+          ? []
+          : ['The store could not be read just now: what is missing here is unknown, not empty.']),
+        ...(unread.length === 0
+          ? []
+          : ['Slack did not say who is in the approver groups: more may wait for your go than is shown.']),
+      ],
     };
   };
 

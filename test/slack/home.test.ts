@@ -119,6 +119,15 @@ describe('what stands on App Home', () => {
     expect(published()).toBe(before + 2);
   });
 
+  it('says so where Slack does not tell who is in the approver groups', async () => {
+    const rig = await startRig({
+      groups: {'gpu-oncall': ['approver']},
+      scopes: ['commands', 'chat:write', 'app_mentions:read', 'im:history', 'users:read'],
+      policy: (slack) => ({approvers: slack.groups.map(({id}) => ({kind: 'slack-group' as const, id}))}),
+    });
+    expect(textOf(await opened(rig, rig.slack.users.approver))).toContain('more may wait for your go than is shown');
+  });
+
   it('shows people of another workspace nothing of ours', async () => {
     const rig = await startRig();
     const {requester} = rig.slack.users;

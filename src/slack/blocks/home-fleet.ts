@@ -100,7 +100,7 @@ function lookButton(looking: boolean): KnownBlock {
   if (looking) return section('⏳ Looking at every host; what answers is shown here.');
   const look: types.Button = {
     ...button(ACTION.homeLook, 'Look now', ACTION.homeLook),
-    accessibility_label: label('Look at every host now; hosts with a campaign are left alone; signals nothing'),
+    accessibility_label: label('Look at every host now, save those with a campaign; signals nothing'),
   };
   return {type: 'actions', elements: [look]};
 }
