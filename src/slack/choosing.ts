@@ -211,7 +211,11 @@ async function show(
   view: types.ModalView,
 ): Promise<void> {
   try {
-    await desk.client.views.update({view_id: id, ...(hash === undefined ? {} : {hash}), view});
+    await desk.client.views.update({
+      view_id: id,
+      ...(hash === undefined ? {} : {hash}),
+      view: desk.names.dressForm(view),
+    });
   } catch (error) {
     // Closed meanwhile, or pressed twice: what was decided stands elsewhere, and nothing was decided here.
     desk.log.info({view: id, trouble: troubleOf(error)}, 'a form was not shown any more');

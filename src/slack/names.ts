@@ -2,20 +2,25 @@
  * Names for the Slack ids that the hosts file gives as owners: inside of a code block a mention is only its bare id. Asked
  * once per person and kept; an id that Slack does not name (no `users:read`, a guest, an error) stays as it is.
  */
-import type {webApi} from '@slack/bolt';
+import type {types, webApi} from '@slack/bolt';
 import type {Host} from '../domain/host.ts';
 import type {Log} from '../engine/ports.ts';
 import {troubleOf} from './api-errors.ts';
 import type {Message} from './blocks/message.ts';
 import {plain} from './escape.ts';
+import {LIMITS} from './limits.ts';
 
 export interface Names {
   /** Asks Slack for every owner; never throws. */
   learn(): Promise<void>;
   /** The message with known ids named, outside of mentions. */
   dress(message: Message): Message;
+  /** The same for a form; what an option says stays within what Slack takes. */
+  dressForm(view: types.ModalView): types.ModalView;
 }
 
+/** What is ticked at first must be the same, letter by letter, as what is offered. */
+const OPTIONS = new Set(['options', 'initial_options', 'initial_option']);
 const SLACK_ID = /^[UW][A-Z0-9]{4,30}$/;
 
 export function makeNames(deps: {
@@ -41,19 +46,27 @@ export function makeNames(deps: {
       }
     },
     dress: (message) => (names.size === 0 ? message : (dressed(message, names) as Message)),
+    dressForm: (view) => (names.size === 0 ? view : (dressed(view, names) as types.ModalView)),
   };
 }
 
 /** Only `text` is looked into: ids of buttons and of blocks are ours. */
-function dressed(value: unknown, names: ReadonlyMap<string, string>): unknown {
-  if (Array.isArray(value)) return value.map((one) => dressed(one, names));
+function dressed(value: unknown, names: ReadonlyMap<string, string>, most = Number.POSITIVE_INFINITY): unknown {
+  if (Array.isArray(value)) return value.map((one) => dressed(one, names, most));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [
       key,
-      key === 'text' && typeof inner === 'string' ? named(inner, names) : dressed(inner, names),
+      key === 'text' && typeof inner === 'string'
+        ? within(named(inner, names), most)
+        : dressed(inner, names, OPTIONS.has(key) ? LIMITS.option.text : most),
     ]),
   );
+}
+
+/** A name may be longer than the id in its place. */
+function within(text: string, most: number): string {
+  return [...text].length <= most ? text : plain(text, most);
 }
 
 function named(text: string, names: ReadonlyMap<string, string>): string {

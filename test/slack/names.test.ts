@@ -1,5 +1,6 @@
 import type {webApi} from '@slack/bolt';
 import {describe, expect, it} from 'vitest';
+import {checkView} from '../../src/playground/slack/check-blocks.ts';
 import {messageOf, section} from '../../src/slack/blocks/message.ts';
 import {makeNames} from '../../src/slack/names.ts';
 import {aHost} from '../doubles/build.ts';
@@ -36,5 +37,30 @@ describe('names of owners', () => {
     expect(dressed).toContain('· U0GONE · U0STRANGER · <@U0ANNA> · xU0ANNA');
     expect(dressed).not.toContain('"U0ANNA ·');
     expect(names.dress(message).text).toContain('anna');
+  });
+
+  it('stand in forms as well, and an option stays within what Slack takes, ticked or not', async () => {
+    const long = 'a'.repeat(20);
+    const names = makeNames({hosts, log: LOG, client: clientOf(() => ({user: {name: long}}))});
+    await names.learn();
+    const option = {text: {type: 'plain_text', text: `${'x'.repeat(68)} U0ANNA`}, value: 'U0ANNA'} as const;
+    const view = names.dressForm({
+      type: 'modal',
+      submit: {type: 'plain_text', text: 'Take it'},
+      title: {type: 'plain_text', text: 'Choose'},
+      blocks: [
+        {
+          type: 'input',
+          label: {type: 'plain_text', text: 'U0ANNA: 1 process'},
+          element: {type: 'checkboxes', action_id: 'a', options: [option], initial_options: [option]},
+        },
+      ],
+    });
+    expect(checkView(view, 'modal')).toEqual([]);
+    expect(view.blocks).toMatchObject([{label: {text: `${long}: 1 process`}, element: {options: [{value: 'U0ANNA'}]}}]);
+    const [block] = view.blocks as unknown as readonly [
+      {readonly element: {readonly options: unknown; readonly initial_options: unknown}},
+    ];
+    expect(block.element.initial_options).toEqual(block.element.options);
   });
 });
