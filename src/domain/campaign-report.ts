@@ -1,5 +1,6 @@
 /** The post-profiling report: what of a campaign is still there, and what differs from its start. Two looks, compared. */
 import {type Campaign, isAbout} from './campaign.ts';
+import {mpsChange, newEcc, newShared, newXids} from './campaign-faults.ts';
 import {type Freed, freedGpus, type LinkedRun} from './campaign-freed.ts';
 import type {SharedLeftover, XidLine} from './deep.ts';
 import type {GpuState} from './diagnosis.ts';
@@ -210,52 +211,4 @@ function gpuLines(
       };
     }),
   ];
-}
-
-function newShared(before: HostFacts, now: HostFacts, rebooted: boolean): readonly SharedLeftover[] | null {
-  const [was, is] = [before.deep?.leftovers ?? null, now.deep?.leftovers ?? null];
-  if (is === null || (was === null && !rebooted)) return null;
-  const old = new Set(rebooted ? [] : was?.map(({kind, name}) => `${kind} ${name}`));
-  return is.filter(({kind, name}) => !old.has(`${kind} ${name}`));
-}
-
-function newXids(
-  before: HostFacts,
-  now: HostFacts,
-  rebooted: boolean,
-  isMeant: (index: number | null) => boolean,
-): SeenCampaignHost['xids'] {
-  const lines = now.deep?.xids ?? null;
-  if (lines === null) return null;
-  const indexOf = (busId: string): number | null =>
-    now.seen.gpus.find(({uuid}) => now.busIds[uuid] === busId)?.index ?? null;
-  return lines
-    .filter(({uptimeMs}) => rebooted || uptimeMs > before.uptimeMs)
-    .map((line) => ({index: indexOf(line.busId), line}))
-    .filter(({index}) => isMeant(index));
-}
-
-/** The count since the driver was loaded begins anew with a reboot; the one of the GPU's life does not. */
-function newEcc(
-  before: HostFacts,
-  now: HostFacts,
-  rebooted: boolean,
-  isMeant: (index: number | null) => boolean,
-): SeenCampaignHost['ecc'] {
-  return (now.settings?.gpus ?? []).flatMap((is) => {
-    const was = before.settings?.gpus.find(({uuid}) => uuid === is.uuid);
-    if (was === undefined || !isMeant(is.index)) return [];
-    const counts = rebooted ? [] : [[was.eccVolatile, is.eccVolatile] as const];
-    const more = [...counts, [was.eccAggregate, is.eccAggregate] as const].map(([from, to]) =>
-      from.known && to.known ? to.value - from.value : 0,
-    );
-    const most = Math.max(0, ...more);
-    return most === 0 ? [] : [{index: is.index, more: most}];
-  });
-}
-
-function mpsChange(before: HostFacts, now: HostFacts): SeenCampaignHost['mps'] {
-  if (before.deep?.mpsSeen !== true || now.deep?.mpsSeen !== true) return 'unknown';
-  const [was, is] = [before.deep.mpsControl !== null, now.deep.mpsControl !== null];
-  return was === is ? 'same' : is ? 'started' : 'stopped';
 }

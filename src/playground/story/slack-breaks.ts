@@ -120,7 +120,9 @@ function onlyFirst(view: {readonly blocks: readonly unknown[]}): Record<string, 
   }[]) {
     const {element} = block;
     if (element?.action_id === undefined || element.options === undefined) continue;
-    answers[block.block_id ?? element.action_id] = taken ? [] : element.options.slice(0, 1).map((option) => option.value);
+    answers[block.block_id ?? element.action_id] = taken
+      ? []
+      : element.options.slice(0, 1).map((option) => option.value);
     taken = true;
   }
   return answers;
