@@ -49,6 +49,8 @@ function crowd(holders: number, change: Partial<Snapshot> = {}): Snapshot {
 async function opened(rig: Rig, what = /Since the card/) {
   const {slack} = rig;
   const card = await askedForPlan(rig);
+  // A trigger lasts 3 s: the evidence of hundreds is written first.
+  await slack.nextReply((message) => /What was found/.test(message.text), {withinMs: 30_000});
   await slack.click(slack.users.requester, card.ts, ACTION.choose);
   return {card, view: await formSaying(rig, slack.users.requester, what)};
 }
