@@ -39,6 +39,7 @@ function evidence(change: Partial<Evidence> = {}): Evidence {
     seen: [CARD, GO, REPORT],
     told: [],
     acts: [ASK, CLICK],
+    late: [],
     starts: [0],
     calls: [],
     envelopes: [],
@@ -90,6 +91,10 @@ describe('a final report is lost', () => {
     const waiting = {...CARD, versions: CARD.versions.slice(0, 1)};
     expect(counts(evidence({seen: [waiting, GO], told: alone}))).toMatchObject({lostReports: 0});
   });
+});
+
+it('an end that people gave up waiting for is lost, whatever came later', () => {
+  expect(counts(evidence({late: ['no card said its end within 75 s']}))).toMatchObject({lostReports: 1});
 });
 
 describe('a run is one too many', () => {

@@ -15,7 +15,7 @@ import type {Slot, World} from './world.ts';
 const ANSWER_MS = 100_000;
 const CARD_MS = 45_000;
 const PRIVATE_MS = 3_000;
-const END_MS = 90_000;
+const END_MS = 75_000;
 const TRIES = 5;
 const CANCELS = 3;
 const BUSY_MS = 8_000;
@@ -136,7 +136,14 @@ class Talk {
   async #end(): Promise<void> {
     if (this.#runs().length === 0) return;
     for (let tries = 0; tries < 2; tries += 1) {
-      await this.#until(() => this.#isOver() || (this.#waiting() !== null && this.#talk.ending !== 'expire'), END_MS);
+      const ended = await this.#until(
+        () => this.#isOver() || (this.#waiting() !== null && this.#talk.ending !== 'expire'),
+        END_MS,
+      );
+      if (!ended) {
+        this.#world.record.late.push(`${this.#talk.tag}: no card said its end within ${END_MS / 1_000} s`);
+        return;
+      }
       // It may have been told in private only, or the next plan is just being made.
       await this.#until(() => this.#waiting() !== null, 1_500);
       if (this.#waiting() === null) return;

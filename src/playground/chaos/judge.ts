@@ -10,6 +10,8 @@ export interface Evidence {
   readonly seen: readonly Seen[];
   readonly told: readonly Told[];
   readonly acts: readonly Act[];
+  /** Conversations whose end people gave up waiting for, each as a sentence: what comes later, by chance, is lost all the same. */
+  readonly late: readonly string[];
   /** When each life of the bot began, epoch ms. */
   readonly starts: readonly number[];
   readonly calls: readonly Pick<ApiCall, 'method' | 'args' | 'atMs' | 'error'>[];
@@ -37,7 +39,7 @@ export interface Broken {
 export function judge(evidence: Evidence): Broken {
   const runs = evidence.conversations.flatMap(({tag}) => runsOf(tag, evidence.seen));
   return {
-    lostReports: runs.flatMap((run) => lost(run, evidence)),
+    lostReports: [...evidence.late, ...runs.flatMap((run) => lost(run, evidence))],
     duplicateRuns: evidence.conversations.flatMap(({tag}) => twice(tag, evidence)),
     unanswered: unanswered(evidence),
     overLimits: overLimits(evidence),

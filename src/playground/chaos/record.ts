@@ -45,6 +45,8 @@ export interface Record_ {
   readonly seen: readonly Seen[];
   readonly told: readonly Told[];
   readonly acts: Act[];
+  /** Conversations whose end people gave up waiting for, each as a sentence. */
+  readonly late: string[];
   /** When the bot began to live, each time. */
   readonly starts: number[];
   /** Resolves true once `holds`, asked again at each change; false after `ms`. */
@@ -116,6 +118,7 @@ export function keepRecord(slack: LocalSlack): Record_ {
     seen,
     told,
     acts: [],
+    late: [],
     starts: [],
     stop,
     until: (holds, ms) =>

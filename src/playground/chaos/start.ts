@@ -21,8 +21,8 @@ const ACK_P99_MS = 100;
 const SLOW_MS = 20_000;
 const HOSTS_A_WORLD = 3;
 const MOST_WORLDS = 4;
-/** After the last conversation: what is owed for long (a channel is asked again once a minute) has come by then. */
-const SETTLE_MS = 80_000;
+/** After the last conversation: what is still owed has come by then. */
+const SETTLE_MS = 45_000;
 /** nice(1): the lowest, and the highest. */
 const LAST = 19;
 const FIRST = -20;
@@ -116,6 +116,7 @@ async function play(
     seen: record.seen,
     told: record.told,
     acts: record.acts,
+    late: record.late,
     starts: record.starts,
     calls: slack.calls,
     envelopes: slack.envelopes,
