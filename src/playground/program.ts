@@ -68,7 +68,7 @@ export async function otherProgram(plugins: readonly Plugin[]): Promise<{readonl
   return {file: join(folder, 'main.js'), remove: () => rmSync(folder, {recursive: true, force: true})};
 }
 
-/** Writes main.js and the remote scripts, which are read as files at run time, into `folder`. */
+/** Writes main.js, the remote scripts, which are read as files at run time, and what draws pictures into `folder`. */
 export function bundleProgram(folder: string): void {
   buildSync(bundled(folder));
   copyScripts(folder);
@@ -91,6 +91,8 @@ function bundled(folder: string): BuildOptions {
 
 function copyScripts(folder: string): void {
   cpSync(join(ROOT, 'src', 'ssh', 'scripts'), join(folder, 'scripts'), {recursive: true});
+  cpSync(join(ROOT, 'src', 'picture', 'draw.mjs'), join(folder, 'draw.mjs'));
+  cpSync(join(ROOT, 'src', 'picture', 'fonts'), join(folder, 'fonts'), {recursive: true});
 }
 
 /** The file is a module, and finds the native packages, by what stands beside it. */

@@ -94,6 +94,11 @@ describe('the product in Slack', () => {
       await door.go(await door.plan()).done;
       const report = await slack.nextReply((message) => message.text.includes('GPUs free now'));
       for (const used of before) expect(report.text).toContain(used.toString().replace(/\B(?=(\d{3})+$)/g, ','));
+      const pictures = await slack.nextReply((message) => (message.files ?? []).length > 0);
+      expect(pictures).toMatchObject({
+        thread_ts: report.thread_ts,
+        files: [{title: `${HOST}: memory before and after`}, {title: `${HOST}: time to free`}],
+      });
       expect((await judgeStory(lab, bot, cast, before)).broken).toEqual([]);
     }),
   );
