@@ -63,8 +63,19 @@ function oneSignal(run: Run, signal: Signal): readonly string[] {
   }
   const doubtful = intended(run, signal).filter((pid) => !results.some((one) => one.pid === pid));
   if (doubtful.length > 0)
-    lines.push(`May have been sent: ${word} to PID ${ranges(doubtful)}; the connection was lost before the answer`);
+    lines.push(
+      isOnItsWay(run)
+        ? // An intent is written down before it is sent: in a run at work the answer is only not here yet.
+          `On its way: ${word} to PID ${ranges(doubtful)}; not answered yet`
+        : `May have been sent: ${word} to PID ${ranges(doubtful)}; the connection was lost before the answer`,
+    );
   return lines;
+}
+
+/** A rung of a run at work whose link still stands. */
+function isOnItsWay(run: Run): boolean {
+  const intent = run.events.findLastIndex(({kind}) => kind === 'signal-intended');
+  return run.phase === 'executing' && !run.events.slice(intent).some(({kind}) => kind === 'link-lost');
 }
 
 function intended(run: Run, signal: Signal): readonly number[] {
