@@ -16,3 +16,9 @@ export function refusePractice(host: Host, snapshot: Snapshot): Failure | null {
   if (snapshot.gpus.length > 0 && real === undefined) return null;
   return {reason: 'not-a-practice-host', host: host.name, gpu: real?.name ?? null};
 }
+
+/** All hosts that count where nobody names any: drills are no part of a fleet, unless there is nothing else. */
+export function fleetOf<T extends Pick<Host, 'practice'>>(hosts: readonly T[]): readonly T[] {
+  const real = hosts.filter(({practice}) => !practice);
+  return real.length === 0 ? hosts : real;
+}

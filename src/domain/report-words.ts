@@ -6,6 +6,7 @@ import {settle} from './grammar/settle.ts';
 import {ruleOf} from './grammar/verb-table.ts';
 import type {Host, HostName} from './host.ts';
 import {nearest} from './nearest.ts';
+import {fleetOf} from './practice.ts';
 import type {HostChoice, Schedule, When} from './schedule.ts';
 import {isRepeating} from './schedule.ts';
 import {BEGINNINGS, beginsWhen, readWhen} from './schedule-words.ts';
@@ -100,7 +101,9 @@ export function chosenHosts(
   choices: readonly HostChoice[],
   known: readonly Host[],
 ): readonly {readonly name: HostName; readonly gone: boolean}[] {
-  const fits = (host: Host): boolean => choices.some((choice) => isChosen(choice, host));
+  const fleet = new Set(fleetOf(known));
+  const fits = (host: Host): boolean =>
+    choices.some((choice) => (choice.kind === 'all' ? fleet.has(host) : isChosen(choice, host)));
   const here = known.filter(fits).map(({name}) => ({name, gone: false}));
   const gone = choices.flatMap((choice) =>
     choice.kind === 'host' && !known.some((host) => host.name === choice.name) ? [{name: choice.name, gone: true}] : [],
@@ -117,10 +120,8 @@ export function isAbout(
   return wanted === null || chosenHosts(choices, known).some(({name}) => wanted.has(name));
 }
 
-function isChosen(choice: HostChoice, host: Host): boolean {
+function isChosen(choice: Exclude<HostChoice, {kind: 'all'}>, host: Host): boolean {
   switch (choice.kind) {
-    case 'all':
-      return true;
     case 'host':
       return host.name === choice.name;
     case 'group':

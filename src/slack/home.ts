@@ -7,6 +7,7 @@ import {campaignState} from '../domain/campaign.ts';
 import type {Failure} from '../domain/failure.ts';
 import type {HostName} from '../domain/host.ts';
 import {type Person, personId} from '../domain/person.ts';
+import {fleetOf as theFleet} from '../domain/practice.ts';
 import type {Run} from '../domain/run.ts';
 import {planOf, requestOf} from '../domain/run-state.ts';
 import {isAnswered, troubleOf} from './api-errors.ts';
@@ -224,7 +225,7 @@ function fleetOf(
   seen: ReadonlyMap<HostName, NonNullable<FleetHost['seen']>>,
   failures: ReadonlyMap<HostName, NonNullable<FleetHost['failed']>>,
 ): readonly FleetHost[] {
-  return [...desk.hosts.keys()].map((name) => ({
+  return theFleet([...desk.hosts.values()]).map(({name}) => ({
     name,
     seen: seen.get(name) ?? null,
     failed: failures.get(name) ?? null,

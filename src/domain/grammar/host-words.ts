@@ -2,10 +2,11 @@
 import {fail, ok, type Result} from '../failure.ts';
 import type {Host, HostName} from '../host.ts';
 import {nearest} from '../nearest.ts';
+import {fleetOf} from '../practice.ts';
 import {fitsPattern, isOpenPattern, isPattern} from './glob.ts';
 
 /** As much of a host as naming it needs. */
-export type KnownHost = Pick<Host, 'name' | 'groups'>;
+export type KnownHost = Pick<Host, 'name' | 'groups' | 'practice'>;
 
 export interface NamedHost {
   readonly name: HostName;
@@ -42,9 +43,7 @@ export function readHosts(
 ): Result<readonly NamedHost[]> {
   const names = known.map(({name}) => name);
   if (words.length === 0)
-    return known.length === 0
-      ? fail({reason: 'host-missing', verb, known: names})
-      : ok(names.map((name) => ({name, by: 'group' as const})));
+    return known.length === 0 ? fail({reason: 'host-missing', verb, known: names}) : ok(every(known));
   const found = new Map<HostName, NamedHost>();
   for (const word of words.flatMap(splitList)) {
     const chosen = EVERY.has(word.toLowerCase()) ? every(known) : chosenBy(word, known);
@@ -108,7 +107,7 @@ function chosenBy(word: string, known: readonly KnownHost[]): readonly NamedHost
 }
 
 function every(known: readonly KnownHost[]): readonly NamedHost[] {
-  return known.map(({name}) => ({name, by: 'group'}));
+  return fleetOf(known).map(({name}) => ({name, by: 'group'}));
 }
 
 /** `http://gpu-07/`, `gpu-07:`, `GPU-07.` as they come out of a page or the end of a sentence. */
