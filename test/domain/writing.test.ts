@@ -227,7 +227,7 @@ it('a kill that waits is told with the file, its rate and its end; a blind one w
     {pid: 14, path: '/d/y.pt', why: 'no-answer'},
   ] as const;
   expect(stillWritingLines({kind: 'still-writing', atMs: 0, files, unread, untilMs: 600_000})).toEqual([
-    'kill -9 waits: PID 12 writing x [31m.pt, +38 MiB/s; until 00:10:00 UTC at most',
+    'kill -9 waits: PID 12 writing x [31m.pt, +38 MiB/s; until 1970-01-01 00:10:00 UTC at most',
     'What PID 13 writes could not be read, so kill -9 does not wait for it',
     'Whether PID 14 still writes /d/y.pt could not be read, so kill -9 does not wait for it',
   ]);

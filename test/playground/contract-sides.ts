@@ -51,12 +51,12 @@ export async function frontSide(scopes: readonly string[] = GRANTED): Promise<Si
   const triggers: string[] = [];
   const bot = await startTinyBot(slack, (app) => {
     app.command('/gpu', async ({ack, command}) => {
-      await ack();
       triggers.push(command.trigger_id);
+      await ack();
     });
     app.view(/.*/, async ({ack, body}) => {
-      await ack({response_action: 'update', view: sameView(body.view)});
       triggers.push((body as unknown as {readonly trigger_id: string}).trigger_id);
+      await ack({response_action: 'update', view: sameView(body.view)});
     });
   });
   return {
