@@ -80,12 +80,17 @@ export function makePlan(given: PlanInput): Result<Plan> {
   });
 }
 
-/** The text whose SHA-256 is the plan digest: what a go covers, and nothing that a second look may change by itself. */
+/**
+ * The text whose SHA-256 is the plan digest: what a go covers, and nothing that a second look may change by itself. With its
+ * version: the same processes are another plan once somebody has chosen them, of a later look and for other reasons, and
+ * whoever saw the card before has not seen that.
+ */
 export function digestText(plan: Plan): string {
   return JSON.stringify([
     'plan',
-    2,
+    3,
     plan.runId,
+    plan.version,
     plan.host,
     [plan.machine.hostKey, plan.machine.bootId, plan.machine.pidNamespace],
     plan.targets.map((target) => [

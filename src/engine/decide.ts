@@ -28,6 +28,9 @@ export async function approve(deps: EngineDeps, go: GoRequest): Promise<Result<R
     practice: request.request.practice === true,
   });
   if (!allowed.may) return fail(allowed.failure);
+  // Who may was asked of the plan that was read, so the go must be for that one.
+  if (go.digest !== planned.digest)
+    return fail({reason: 'plan-outdated', runId: run.id, given: go.digest.slice(0, 8), current: planned.digest});
   const holds = await holdsOf(deps, run.host, request.request.requester);
   const held = refuseHeldGo(planned.plan, request.request, go.person, holds, deps.policy.samePerson);
   if (held !== null) return fail(held);

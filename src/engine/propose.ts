@@ -37,7 +37,9 @@ export async function propose(deps: EngineDeps, asked: ReclaimRequest): Promise<
   const inTheWay = inTheWayOf(holds, asked);
   const held = refuseHeld(asked, inTheWay);
   if (held !== null) return fail(held);
-  const marked: ReclaimRequest = hostOf(deps, asked.host).practice ? {...asked, practice: true} : asked;
+  // An earlier run's request may come again, and what the host was then proves nothing of what it is now.
+  const {practice: _, ...unmarked} = asked;
+  const marked: ReclaimRequest = hostOf(deps, asked.host).practice ? {...unmarked, practice: true} : unmarked;
   // Whom the plan will name is not known yet: a reason given is given for the processes that are held there as well.
   const request = overriding(
     marked,

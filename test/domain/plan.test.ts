@@ -46,6 +46,7 @@ describe('the digest', () => {
     ['the boot', {...plan, machine: {...MACHINE, bootId: 'boot-2'}}],
     ['the host key', {...plan, machine: {...MACHINE, hostKey: 'SHA256:x'}}],
     ['the PID namespace', {...plan, machine: {...MACHINE, pidNamespace: '1'}}],
+    ['the version', {...plan, version: plan.version + 1}],
     ['the grace', {...plan, graceMs: 1}],
     ['the delay of members', {...plan, memberDelayMs: 1}],
     ['the requested GPUs', {...plan, gpus: plan.gpus.map((gpu) => ({...gpu, requested: false}))}],

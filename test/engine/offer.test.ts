@@ -1,4 +1,5 @@
 /** What "Choose…" offers after a fresh look, and what a choice of it may become: whole identities, or less than was shown. */
+import {createHash} from 'node:crypto';
 import {describe, expect, it} from 'vitest';
 import {type Failure, fail, ok, type Result} from '../../src/domain/failure.ts';
 import {choosableIn} from '../../src/domain/offer.ts';
@@ -55,7 +56,7 @@ async function waiting(look: Snapshot | Failure) {
     ...{store, policy, clock, log: quiet},
     announcer: {announce: () => undefined, progress: () => undefined},
     ...{newRunId: never, nextTimes: never, isAlive: () => true, turns: makeTurns(clock), owner: OWNER},
-    digest: (text) => Buffer.from(text).toString('hex').slice(-64),
+    digest: (text) => createHash('sha256').update(text).digest('hex'),
   };
   const run = await openRun(store);
   const expiresAtMs = nowMs + 900_000;
@@ -72,7 +73,7 @@ async function waiting(look: Snapshot | Failure) {
   const answer: Result<{snapshot: Snapshot; diagnosis: ReturnType<typeof aDiagnosis>}> =
     'reason' in look ? fail(look) : ok({snapshot: look, diagnosis: aDiagnosis(look)});
   return {
-    ...{path, store, engine, run: asked.run},
+    ...{path, store, engine, run: asked.run, deps, answer},
     skip: (ms: number) => {
       nowMs += ms;
     },
@@ -179,6 +180,30 @@ describe('a choice of an offer', () => {
     const [survey, planned] = chosen.value.run.events.slice(-2);
     expect(survey).toMatchObject({kind: 'surveyed', snapshot: {takenAtMs: FIRST.takenAtMs + 60_000}});
     expect(planned).toMatchObject({kind: 'planned', by: ANNA, plan: {version: 2}});
+  });
+
+  it('of the same processes is another plan all the same: a go for the card before is not one for it', async () => {
+    const on = await offered(later(billed(server, {0: 900}), billed(worker, {1: 900}), billed(other, {2: 700})));
+    const both = [on.identityOf(500), on.identityOf(501)];
+    const first = await on.choose(on.made.id, both);
+    if (!first.ok) throw new Error(first.failure.reason);
+    const from = await offerFrom(on.deps, first.value.run, on.answer);
+    if (!from.ok) throw new Error(from.failure.reason);
+    const {run, digest} = first.value;
+    const second = await on.engine.choose({run, digest, person: ANNA, ticked: both, offer: from.value.id});
+    if (!second.ok) throw new Error(second.failure.reason);
+    expect(targetPids(second.value.plan)).toEqual(targetPids(first.value.plan));
+    const go = {person: ANNA, choice: 'terminate-then-kill', reason: 'nobody else is awake', atTerminal: true} as const;
+    // Also where the go had read the run before the plan was replaced, so that who may was asked of another one.
+    for (const [read, shown] of [
+      [second.value.run, digest],
+      [run, digest],
+      [run, second.value.digest],
+    ] as const)
+      expect(await on.engine.approve({...go, run: read, digest: shown})).toMatchObject({
+        failure: {reason: 'plan-outdated'},
+      });
+    expect((await on.engine.approve({...go, run: second.value.run, digest: second.value.digest})).ok).toBe(true);
   });
 
   it.each([
