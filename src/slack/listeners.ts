@@ -84,7 +84,9 @@ export function listen(app: App, desk: Desk, homes: Homes): void {
   app.view(/.*/, async ({ack, body, view}) => {
     if (view.callback_id === CALLBACK.choose) {
       const open = openView(view);
-      const key = `form:${view.id}:${view.hash}:${body.user.id}`;
+      // A form that was refused beside its ticks keeps its hash: only the trigger tells one press from the next.
+      const press = 'trigger_id' in body ? String(body.trigger_id) : JSON.stringify(view.state.values);
+      const key = `form:${view.id}:${view.hash}:${body.user.id}:${press}`;
       await answers.give(key, ack as Parameters<typeof answers.give>[1], open, async () => {
         const answer = await submitChoice(desk, askerInForm(body, open.metadata), open);
         homes.changed(body.user.id);

@@ -210,6 +210,19 @@ describe('submitting', () => {
     expect((await waitingPlan(rig)).shown.plan.version).toBe(1);
   });
 
+  it('that was refused may be mended and submitted again', async () => {
+    const rig = await startRig();
+    const {slack} = rig;
+    const {view} = await opened(rig);
+    const none = Object.fromEntries(Object.keys(ticksIn(view)).map((block) => [block, []]));
+    slack.skip();
+    await slack.submitView(slack.users.requester, none);
+    await slack.nextView(slack.users.requester);
+    await slack.submitView(slack.users.requester, ticksIn(view));
+    await slack.nextReply((message) => /Chosen by hand/.test(message.text));
+    expect((await waitingPlan(rig)).shown.plan.version).toBe(2);
+  });
+
   it('after the plan was decided is one sentence in the form', async () => {
     const rig = await startRig();
     const {slack} = rig;
