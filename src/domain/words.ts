@@ -1,8 +1,9 @@
 /** A reclaim as people type it, read: the same words in the terminal and in Slack. */
 import {fail, ok, type Result} from './failure.ts';
 import {namesHosts, readOneHost, unknownHost} from './grammar/host-words.ts';
+import {nearestOptions} from './grammar/option-words.ts';
 import type {OptionName} from './grammar/rules.ts';
-import {nearestOptions, settle} from './grammar/settle.ts';
+import {settle} from './grammar/settle.ts';
 import {readDuration, readGpus, readPids} from './grammar/values.ts';
 import {isAt, ruleOf} from './grammar/verb-table.ts';
 import type {Host} from './host.ts';

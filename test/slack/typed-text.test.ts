@@ -13,7 +13,7 @@ describe('the text of a command, as phones and Slack deliver it', () => {
     ['reclaim gpu-07 reason=«prod at 6»', ['reclaim', 'gpu-07', 'reason=prod at 6']],
     ['reclaim gpu-07 reason="bo\'s run"', ['reclaim', 'gpu-07', "reason=bo's run"]],
     ['reclaim gpu-07 reason=bo’s', ['reclaim', 'gpu-07', "reason=bo's"]],
-    ['reclaim gpu-07 reason="never closed', ['reclaim', 'gpu-07', 'reason=never closed']],
+    ['reclaim gpu-07 reason="never closed', ['reclaim', 'gpu-07', 'reason=never', 'closed']],
     ['reclaim gpu-07 match=""', ['reclaim', 'gpu-07', 'match=']],
     ['reclaim\u00a0gpu-07\u2009match=vllm', ['reclaim', 'gpu-07', 'match=vllm']],
     ['reclaim gpu-07 gpus=0–3', ['reclaim', 'gpu-07', 'gpus=0-3']],

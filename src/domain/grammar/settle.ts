@@ -3,11 +3,11 @@
  * spelling. What could be meant in two ways is refused, or left for the reader of that verb; nothing is guessed.
  */
 import {fail, ok, type Result} from '../failure.ts';
-import {nearest} from '../nearest.ts';
-import {type KnownHost, namesHosts} from './host-words.ts';
+import {namesHosts} from './host-words.ts';
+import {type Found, flagAt, gluedGpus, nearestOptions, ruleOf, type Surroundings} from './option-words.ts';
 import {reach, surely} from './reach.ts';
 import type {OptionName, OptionRule} from './rules.ts';
-import {readGpus} from './values.ts';
+import {plainKeyIn, widerBehind} from './unquoted.ts';
 
 export interface Settled {
   readonly bare: readonly string[];
@@ -15,24 +15,6 @@ export interface Settled {
   readonly values: ReadonlyMap<OptionName, string>;
   /** The same command in the table's spelling: settling it again changes nothing. */
   readonly words: readonly string[];
-}
-
-export interface Surroundings {
-  readonly options: readonly OptionRule[];
-  readonly known: readonly KnownHost[];
-  /**
-   * `hosts`: a bare word can be nothing but a host, so that a key may stand without its sign. `text`: words of a text or
-   * of a time may stand bare, so that a key without its sign must be sure of its value.
-   */
-  readonly bare: 'hosts' | 'text';
-  /** Never taken for a key. */
-  readonly keeps?: (word: string) => boolean;
-}
-
-interface Found {
-  readonly rule: OptionRule;
-  readonly value: string;
-  readonly taken: number;
 }
 
 /** No value has more words. */
@@ -111,8 +93,14 @@ function optionAt(
     return ok({rule, value: started, taken: skipped});
   }
   if (!isSigned && dashes === '' && around.bare === 'text' && !surely(rule.kind, reached.value)) return null;
+  const end = at + skipped + reached.taken;
   const unsure =
-    rule.kind === 'sentence' ? plainKeyIn(words.slice(at + skipped, at + skipped + reached.taken), options) : null;
+    rule.kind === 'sentence'
+      ? (plainKeyIn(words.slice(at + skipped, end), started === '', around) ??
+        (/\s/.test(started === '' ? next : started)
+          ? null
+          : widerBehind(reached.value, words.slice(end, end + 2), options)))
+      : null;
   if (unsure !== null)
     return fail({
       reason: 'argument-bad',
@@ -120,17 +108,7 @@ function optionAt(
       value: reached.value,
       expected: `its words in quotes, since "${unsure}" may be meant as an argument: ${rule.name}="…"`,
     });
-  return ok({rule, value: reached.value, taken: skipped + reached.taken});
-}
-
-/** `dry-run`, `--dry-run`, `dry_run`, `dryrun`, `dry run`. */
-function flagAt(words: readonly string[], at: number, options: readonly OptionRule[]): Found | null {
-  const flags = options.filter(({kind}) => kind === 'flag');
-  const [word = '', next = ''] = words.slice(at, at + 2);
-  const both = /^[a-z]+$/i.test(next) ? ruleOf(`${bareKey(word)}-${next}`, flags) : undefined;
-  if (both !== undefined) return {rule: both, value: '', taken: 2};
-  const one = ruleOf(bareKey(word), flags);
-  return one === undefined ? null : {rule: one, value: '', taken: 1};
+  return ok({rule, value: reached.value, taken: end - at});
 }
 
 /** Null for what is no key at all; a failure for a key that nobody knows here. */
@@ -151,26 +129,6 @@ function strangeKey(
   });
 }
 
-/** Up to two options that were most likely meant, by any of their spellings. */
-export function nearestOptions(word: string, options: readonly OptionRule[]): readonly OptionName[] {
-  if (bareKey(word).length < 3) return [];
-  const spelled = options.flatMap(({name, also}) => [name, ...also]);
-  const names = nearest(bareKey(word), spelled).flatMap((one) => ruleOf(one, options)?.name ?? []);
-  return [...new Set(names)];
-}
-
-function ruleOf(key: string, options: readonly OptionRule[]): OptionRule | undefined {
-  const name = bareKey(key);
-  return options.find((one) => one.name === name || one.also.includes(name));
-}
-
-function bareKey(word: string): string {
-  return word
-    .toLowerCase()
-    .replace(/^--?(?=\p{L})/u, '')
-    .replaceAll('_', '-');
-}
-
 /** A key with its sign, a flag, or two dashes: where an unquoted value ends. A flag misspelt by a letter ends it, too. */
 function startsOption(word: string, next: string | undefined, options: readonly OptionRule[]): boolean {
   if (word.startsWith('--')) return true;
@@ -182,21 +140,6 @@ function startsOption(word: string, next: string | undefined, options: readonly 
   return word.length >= 5 && nearestOptions(word, flags).length > 0;
 }
 
-/** A plain word of an unquoted text that is a key as well. */
-function plainKeyIn(words: readonly string[], options: readonly OptionRule[]): string | null {
-  return words.length < 2
-    ? null
-    : (words.find((word) => options.some(({name}) => name === word.toLowerCase())) ?? null);
-}
-
-/** `gpu3`, `GPUs0-3`, where no host is called nearly so. */
-function gluedGpus(word: string, {options, known, bare}: Surroundings): Omit<Found, 'taken'> | null {
-  const rule = options.find(({kind}) => kind === 'gpus');
-  const [, list] = /^gpus?(\d[\d,.-]*)$/i.exec(word) ?? [];
-  if (bare === 'text' || rule === undefined || list === undefined || readGpus(list) === null) return null;
-  return known.some(({name}) => squashed(name) === squashed(word)) ? null : {rule, value: list};
-}
-
 function gluedReach(
   {rule, value}: Omit<Found, 'taken'>,
   behind: readonly string[],
@@ -204,11 +147,6 @@ function gluedReach(
 ): Found {
   const reached = reach(rule.kind, value, behind, (one, nth, all) => startsOption(one, all[nth + 1], options));
   return {rule, value: reached?.value ?? value, taken: 1 + (reached?.taken ?? 0)};
-}
-
-/** `gpu-07` and `gpu7` alike. */
-function squashed(name: string): string {
-  return name.toLowerCase().replaceAll(/[^a-z0-9]|(?<!\d)0+(?=\d)/g, '');
 }
 
 /** `gpu-{07,` and `08}` are one word. */

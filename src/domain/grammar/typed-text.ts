@@ -30,9 +30,11 @@ export function tidied(text: string): string {
 
 /**
  * Words of one line: split at blanks and controls outside of quotes, quotes taken off. `reason="two words"` is one word.
- * A quote counts at the start of a word or behind its key; an unclosed one reaches to the end.
+ * A quote counts at the start of a word or behind its key. One that is never closed is none: else it would swallow
+ * whatever was asked for behind it, such as `dry-run`.
  */
 export function wordsIn(line: string): readonly string[] {
+  const text = tidied(line).replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
   const words: string[] = [];
   let word = '';
   let open: string | null = null;
@@ -42,11 +44,13 @@ export function wordsIn(line: string): readonly string[] {
     word = '';
     begun = false;
   };
-  for (const character of tidied(line).replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')) {
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at] ?? '';
     if (open !== null) {
       if (character === open) open = null;
       else word += character;
     } else if ((character === '"' || character === "'") && (word === '' || /^[^=]*=$|^[a-z-]+:$/i.test(word))) {
+      if (text.lastIndexOf(character) <= at) continue;
       open = character;
       begun = true;
     } else if (character === ' ') end();
