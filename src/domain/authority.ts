@@ -94,10 +94,10 @@ export function refuseHeldGo(
   same: SamePerson,
 ): Failure | null {
   const used = new Set(plan.targets.flatMap((target) => target.gpuUuids));
-  const indexes = plan.gpus.filter(({gpuUuid}) => used.has(gpuUuid)).map(({index}) => index);
-  const known = indexes.filter((index) => index !== null);
-  // A GPU without a number may be any; so may the memory of a target that uses none that is known.
-  const anyGpu = known.length < indexes.length || used.size === 0;
+  const known = plan.gpus.flatMap(({gpuUuid, index}) => (used.has(gpuUuid) && index !== null ? [index] : []));
+  // A GPU without a number may be any; so may the memory of a target that uses none that is known, whatever the others use.
+  const blind = plan.targets.some(({gpuUuids, heldBy}) => gpuUuids.length === 0 && heldBy !== 'nothing');
+  const anyGpu = blind || known.length < used.size || used.size === 0;
   const overridden = overriddenBy(request);
   const left = holds
     .filter((hold) => holdsGpus(hold, plan.host, anyGpu ? null : known) || holdsTarget(hold, plan))

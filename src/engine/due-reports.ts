@@ -31,7 +31,11 @@ export async function dueReports(deps: EngineDeps, startedAtMs: number): Promise
     else await take(deps, kept, startedAtMs);
   }
   const reports = await schedules.owed(OWED_AT_ONCE);
-  const coming = (await schedules.all(deps.clock.now())).flatMap(({nextMs}) => (nextMs === null ? [] : [nextMs]));
+  // A watch that is due is looked at now, for as long as its host takes: it is no time to wait for.
+  const looking = new Set(watches);
+  const coming = (await schedules.all(deps.clock.now())).flatMap(({schedule, nextMs}) =>
+    nextMs === null || looking.has(schedule.id) ? [] : [nextMs],
+  );
   return ok({reports, watches, nextMs: coming.length === 0 ? null : Math.min(...coming)});
 }
 

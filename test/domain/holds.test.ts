@@ -2,6 +2,7 @@
 import {describe, expect, it} from 'vitest';
 import {mayEndHold, overriding, refuseHeld, refuseHeldGo} from '../../src/domain/authority.ts';
 import {asHold, campaignId} from '../../src/domain/campaign.ts';
+import type {Target} from '../../src/domain/plan.ts';
 import {readReclaim} from '../../src/domain/words.ts';
 import {failureSentence} from '../../src/report/failure-sentence.ts';
 import {ANNA, aHost, aPlan, aPolicy, aRequest, aTarget, BO, HOST, uuidOf} from '../doubles/build.ts';
@@ -47,6 +48,12 @@ describe('the go for held GPUs', () => {
       targets: [aTarget({pid: 7, gpuUuids: gpus.map(uuidOf)})],
       gpus: [0, 1, 2].map((index) => ({gpuUuid: uuidOf(index), index, requested: true})) as never,
     });
+  const beside = (change: Partial<Target>) => {
+    const made = plan(2);
+    return {...made, targets: [...made.targets, aTarget({pid: 8, gpuUuids: [], ...change})]};
+  };
+  const withBlind = beside({});
+  const withServer = beside({heldBy: 'nothing'});
   const request = aRequest({requester: BO});
   const over = {...request, override: {why: 'x', holds: [asHold(HOLD)]}};
   const later = {...HOLD, id: campaignId('c99999')};
@@ -59,6 +66,9 @@ describe('the go for held GPUs', () => {
     ['one that came after the request', plan(1), over, BO, [HOLD, later], false],
     ['its holder’s own go', plan(1), request, ANNA, [HOLD], true],
     ['targets whose GPU is not known', plan(), request, BO, [HOLD], false],
+    ['one target of other GPUs, and one whose GPU is not known', withBlind, request, BO, [HOLD], false],
+    ['one target of other GPUs, and its server that holds none', withServer, request, BO, [HOLD], true],
+    ['a GPU that the look has no line of', plan(2, 5), request, BO, [HOLD], false],
   ])('%s', (_, made, asked, person, holds, may) => {
     expect(refuseHeldGo(made, asked, person, holds, []) === null).toBe(may);
   });

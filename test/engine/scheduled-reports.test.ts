@@ -444,6 +444,17 @@ describe('when a process exits', () => {
     await expect(add(on, one, 'gpu-07 when PID 99999 exits')).rejects.toThrow('process-absent');
   });
 
+  it('the store is not asked again and again while a slow host is looked at for it', async () => {
+    const on = await world();
+    const one = bot(on);
+    const {schedule} = await add(on, one, `gpu-07 when PID ${PID} exits`);
+    const later = await add(on, one, 'gpu-08 in 3h');
+    await one.stop();
+    await on.pass(2 * MINUTE);
+    const due = await one.engine.dueReports(START);
+    expect(due).toMatchObject({value: {watches: [schedule.id], nextMs: later.nextMs}});
+  });
+
   it('goes on waiting after the bot was dead, and sees an exit that came meanwhile', async () => {
     const on = await world();
     const first = bot(on);
