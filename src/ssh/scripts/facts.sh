@@ -15,6 +15,8 @@ p_read_status() {
       esac
     done <"/proc/$1/status"
   } 2>/dev/null
+  # What bash had read ahead it hands to the next file that is read, if the process died meanwhile: to this one, then.
+  while read -r p_key; do :; done </dev/null
 }
 
 # p_add PID: puts a PID into the set p_all, once, up to its limit.

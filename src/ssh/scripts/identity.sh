@@ -18,9 +18,12 @@ read_stat() {
   TICKS=$1
 }
 
-# read_clock: sets SEC and CENTI (two digits) from /proc/uptime, and UPTIME_MS as text. No fork.
+# read_clock: sets SEC and CENTI (two digits) from /proc/uptime, and UPTIME_MS as text. No fork. The last line counts: what a
+# shell had read ahead of another file would come before it.
 read_clock() {
-  { read -r up_text _ </proc/uptime; } 2>/dev/null
+  up_last=''
+  { while read -r up_text _; do up_last=$up_text; done </proc/uptime; } 2>/dev/null
+  up_text=$up_last
   SEC=${up_text%.*} CENTI=${up_text#*.}
   UPTIME_MS="$SEC${CENTI}0"
 }
@@ -204,6 +207,8 @@ compare() {
   { while read -r key first second _; do
     case $key in Tgid:) found_leader=$first ;; Uid:) found_uid=$second && break ;; esac
   done <"/proc/$1/status"; } 2>/dev/null
+  # What bash had read ahead it hands to the next file that is read, if the process died meanwhile: to this one, then.
+  while read -r key; do :; done </dev/null
   [ -n "$found_uid" ] || { refuse unreadable status && return; }
   [ "$found_leader" = "$1" ] || { refuse replaced thread && return; }
   [ "$found_uid" = "$3" ] || { refuse replaced uid && return; }

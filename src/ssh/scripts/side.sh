@@ -46,7 +46,7 @@ p_end_side() {
 }
 
 p_seconds_left() {
-  read -r p_now _ </proc/uptime
+  while read -r p_word _; do p_now=$p_word; done </proc/uptime
   p_left=$((p_began + $1 - ${p_now%%.*}))
   [ "$p_left" -ge 1 ] || p_left=1
 }

@@ -82,7 +82,7 @@ p_find_age() {
   set +f
   [ $# -ge 20 ] || return
   shift 19
-  read -r p_now _ </proc/uptime
+  while read -r p_line _; do p_now=$p_line; done </proc/uptime
   p_age=$((${p_now%%.*} - ${1%??}))
 }
 
