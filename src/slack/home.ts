@@ -39,7 +39,10 @@ const RETRY_MS = 5_000;
 const MOST_VIEWERS = 500;
 
 interface Viewer {
+  /** As the event said, which may name the workspace where it was opened. */
   readonly team: string;
+  /** As their profile says; null: not asked yet, or Slack did not say. */
+  home: string | null;
   openedTicks: number;
   dirty: boolean;
   notBeforeTicks: number;
@@ -93,7 +96,9 @@ export function makeHomes(desk: Desk): Homes {
   const publish = async (user: string, viewer: Viewer): Promise<void> => {
     viewer.notBeforeTicks = clock.ticks() + GAP_EACH_MS;
     try {
-      const view = viewer.team === desk.team() ? homeView(await modelFor(user, viewer.team)) : homeForOthers();
+      viewer.home ??= await desk.people.homeOf(user);
+      const isOurs = [viewer.team, viewer.home ?? viewer.team].every((one) => one === desk.team());
+      const view = isOurs ? homeView(await modelFor(user, viewer.team)) : homeForOthers();
       const text = JSON.stringify(view);
       if (text === viewer.shown) return;
       await desk.client.views.publish({user_id: user, view});
@@ -172,7 +177,8 @@ export function makeHomes(desk: Desk): Homes {
   return {
     opened: (user, team) => {
       if (viewers.size >= MOST_VIEWERS && !viewers.has(user)) viewers.delete(viewers.keys().next().value ?? '');
-      const viewer = {team, openedTicks: clock.ticks(), dirty: true, notBeforeTicks: clock.ticks(), shown: null};
+      const home = viewers.get(user)?.home ?? null;
+      const viewer = {team, home, openedTicks: clock.ticks(), dirty: true, notBeforeTicks: clock.ticks(), shown: null};
       viewers.set(user, viewer);
       start();
     },

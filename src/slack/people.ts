@@ -15,6 +15,8 @@ export interface Identified {
 
 export interface People {
   identify(user: string, team: string): Promise<Identified>;
+  /** The workspace that somebody belongs to, as their profile says; null where Slack does not say (no `users:read`, an error). */
+  homeOf(user: string): Promise<string | null>;
 }
 
 /** A person added to a group may go after this; one removed may not. */
@@ -60,6 +62,14 @@ export function makePeople(deps: {
   };
 
   return {
+    homeOf: async (user) => {
+      try {
+        return (await deps.client.users.info({user})).user?.team_id ?? null;
+      } catch (error) {
+        deps.log.warn({user, trouble: troubleOf(error)}, 'the workspace of a person could not be read');
+        return null;
+      }
+    },
     identify: async (user, team) => {
       const read = await Promise.all(groups.map(async (group) => ({group, members: await membersOf(group)})));
       return {

@@ -140,6 +140,15 @@ describe('what stands on App Home', () => {
   });
 });
 
+it('believes the profile, where the event names the workspace in which it was opened', async () => {
+  const rig = await startRig({elsewhere: ['stranger']});
+  const {stranger, requester} = rig.slack.users;
+  const theirs = textOf(await opened(rig, stranger));
+  expect(theirs).toContain('its own workspace only');
+  expect(theirs).not.toContain(HOST);
+  expect(textOf(await opened(rig, requester))).toContain(HOST);
+});
+
 describe('buttons and forms of App Home', () => {
   it('diagnoses: the answer comes into the form, and its button opens a card in the channel', async () => {
     const rig = await startRig();

@@ -23,6 +23,8 @@ export interface Workspace {
   readonly groups: readonly SlackGroup[];
   readonly tabs: Tabs;
   readonly events: readonly string[];
+  /** Ids of people whose profiles name another workspace. */
+  readonly elsewhere: readonly string[];
   /** What every profile gives as its time zone. */
   readonly zone: string;
   readonly botToken: string;
@@ -67,6 +69,8 @@ export interface WorkspaceOptions {
   readonly events?: readonly string[];
   /** Time zone of everybody: Europe/Berlin. */
   readonly zone?: string;
+  /** Roles of those who belong to another workspace and are here by a shared channel: so their profiles say. */
+  readonly elsewhere?: readonly string[];
 }
 
 export function workspaceOf(options: WorkspaceOptions): Workspace {
@@ -97,6 +101,7 @@ export function workspaceOf(options: WorkspaceOptions): Workspace {
     tabs: options.tabs ?? {home: 'on', messages: 'on'},
     events: options.events ?? DEFAULT_EVENTS,
     zone: options.zone ?? 'Europe/Berlin',
+    elsewhere: (options.elsewhere ?? []).map((role) => person(role).id),
     botToken: 'xoxb-local-bot',
     appToken: 'xapp-local-app',
   };

@@ -54,9 +54,11 @@ export function openWebApi(deps: {
     const args = await completed(method, given, keeper);
     const answer = await keeper.call(method, args, botToken);
     if (!answer.ok) return answer;
-    // emulate's profiles have no time zone.
-    if (method === 'users.info' && isObject(answer['user']))
-      return {...answer, user: {...answer['user'], tz: workspace.zone}};
+    // emulate's profiles have no time zone, and all of them are of its own workspace.
+    if (method === 'users.info' && isObject(answer['user'])) {
+      const guest = workspace.elsewhere.includes(String(answer['user']['id'])) ? {team_id: ELSEWHERE} : {};
+      return {...answer, user: {...answer['user'], tz: workspace.zone, ...guest}};
+    }
     const channel = String(answer['channel'] ?? args['channel'] ?? '');
     const whole = isObject(answer['message']) ? {...answer, message: marked(channel, answer['message'])} : answer;
     tell(method, args, whole, channel);
@@ -135,6 +137,8 @@ export function openWebApi(deps: {
 
 /** A view's JSON may weigh 250 kB. */
 const VIEW_CHARACTERS = 250_000;
+/** The workspace of people who are here by a shared channel. */
+const ELSEWHERE = 'T0ELSEWHERE';
 
 /** A message to a person's id goes into their conversation with the app. */
 function toPerson(args: Json, workspace: Workspace): Json {
