@@ -24,7 +24,7 @@ export async function formSaying(rig: Rig, person: SlackPerson, what: RegExp): P
     ['view'],
     (one) => one.user === person.id && one.view !== null && what.test(textIn(one.view)),
     `a form that says ${what}`,
-    30_000,
+    60_000,
   );
   if (view === null) throw new Error('no form');
   return view;

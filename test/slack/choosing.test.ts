@@ -286,7 +286,7 @@ describe('pages', () => {
   });
 
   it('of 500 holders are turned, narrowed and ticked as a whole, and hidden ticks stay', {
-    timeout: 60_000,
+    timeout: 120_000,
   }, async () => {
     const rig = await startRig({
       first: crowd(500),
