@@ -45,6 +45,30 @@ export function newEcc(
   });
 }
 
+/** GPUs whose count cannot be told to be the same: neither of the two was read, then and now. null: of none. */
+export function unreadEcc(
+  before: HostFacts,
+  now: HostFacts,
+  rebooted: boolean,
+  isMeant: (index: number | null) => boolean,
+): SeenCampaignHost['eccUnread'] {
+  if (!hasSettings(before) || !hasSettings(now)) return null;
+  return (now.settings?.gpus ?? []).flatMap((is) => {
+    const was = before.settings?.gpus.find(({uuid}) => uuid === is.uuid);
+    if (!isMeant(is.index)) return [];
+    if (was === undefined) return [is.index];
+    const pairs = [...(rebooted ? [] : [[was.eccVolatile, is.eccVolatile]]), [was.eccAggregate, is.eccAggregate]];
+    const read = pairs.some((pair) => pair.every(({known}) => known));
+    const absent = pairs.flat().every((figure) => !figure.known && figure.why === 'not-supported');
+    return read || absent ? [] : [is.index];
+  });
+}
+
+/** nvidia-smi told what is set on the GPUs. */
+export function hasSettings({settings}: HostFacts): boolean {
+  return settings !== null && settings.smi.state === 'answered';
+}
+
 export function mpsChange(before: HostFacts, now: HostFacts): SeenCampaignHost['mps'] {
   if (before.deep?.mpsSeen !== true || now.deep?.mpsSeen !== true) return 'unknown';
   const [was, is] = [before.deep.mpsControl !== null, now.deep.mpsControl !== null];

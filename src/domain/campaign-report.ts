@@ -1,6 +1,6 @@
 /** The post-profiling report: what of a campaign is still there, and what differs from its start. Two looks, compared. */
 import {type Campaign, isAbout} from './campaign.ts';
-import {mpsChange, newEcc, newShared, newXids} from './campaign-faults.ts';
+import {hasSettings, mpsChange, newEcc, newShared, newXids, unreadEcc} from './campaign-faults.ts';
 import {type Freed, freedGpus, type LinkedRun} from './campaign-freed.ts';
 import type {SharedLeftover, XidLine} from './deep.ts';
 import type {GpuState} from './diagnosis.ts';
@@ -69,6 +69,8 @@ export interface SeenCampaignHost {
   readonly xids: readonly {readonly index: number | null; readonly line: XidLine}[] | null;
   /** Uncorrected ECC errors more than at the start. */
   readonly ecc: readonly {readonly index: number | null; readonly more: number}[];
+  /** GPUs of which that cannot be told; null: of all of them. */
+  readonly eccUnread: readonly (number | null)[] | null;
   /** What became of MPS. */
   readonly mps: 'same' | 'started' | 'stopped' | 'unknown';
   /** "No holder" may be said. */
@@ -132,7 +134,7 @@ export function compareHost(
       (one) => !wasThere(one) && !now.seen.holders.some((holder) => isSameHolder(holder, one)),
     ),
     settings:
-      before.settings === null || now.settings === null || now.settings.smi.state !== 'answered'
+      before.settings === null || now.settings === null || !hasSettings(before) || !hasSettings(now)
         ? null
         : settingsDiff(before.settings, now.settings, ({index}) => isMeant(index)),
     clocks: clockCommands(
@@ -145,6 +147,7 @@ export function compareHost(
     sought: now.settings?.sought ?? [],
     xids: newXids(before, now, rebooted, isMeant),
     ecc: newEcc(before, now, rebooted, isMeant),
+    eccUnread: unreadEcc(before, now, rebooted, isMeant),
     mps: mpsChange(before, now),
     fullSight: now.fullSight,
   };
@@ -169,8 +172,10 @@ export function hasDifference(host: SeenCampaignHost): boolean {
 /** Nothing is left, nothing differs, and everything was read. */
 export function isAsBefore(host: CampaignHost): boolean {
   if (host.state !== 'seen' || hasDifference(host)) return false;
-  const {settings, shared, xids, mps, gpus} = host;
-  const read = settings !== null && shared !== null && xids !== null && mps !== 'unknown' && host.fullSight;
+  const {settings, shared, xids, mps, gpus, eccUnread} = host;
+  const isSet = settings?.unread.every(({absent}) => absent) === true;
+  const faults = xids !== null && eccUnread?.length === 0;
+  const read = isSet && shared !== null && faults && mps !== 'unknown' && host.fullSight;
   return read && gpus.length > 0 && gpus.every(({state}) => state !== 'unknown');
 }
 

@@ -25,6 +25,8 @@ export interface UnreadSetting {
   readonly what: Setting;
   readonly indexes: readonly (number | null)[];
   readonly token: string;
+  /** The driver has no such thing, then as now: nothing is unknown. */
+  readonly absent: boolean;
 }
 
 export interface SettingsDiff {
@@ -48,6 +50,7 @@ type Compared = (Omit<SettingChange, 'gpuUuid' | 'index' | 'command'> & {readonl
 interface Blind {
   readonly what: Setting;
   readonly token: string;
+  readonly absent: boolean;
 }
 
 export function settingsDiff(
@@ -56,7 +59,7 @@ export function settingsDiff(
   isMeant: (gpu: GpuSettings) => boolean,
 ): SettingsDiff {
   const changes: SettingChange[] = [];
-  const unread: {what: Setting; indexes: (number | null)[]; token: string}[] = [];
+  const unread: (Blind & {readonly indexes: (number | null)[]})[] = [];
   const meant = before.gpus.filter(isMeant);
   for (const was of meant) {
     const is = now.gpus.find(({uuid}) => uuid === was.uuid);
@@ -66,7 +69,9 @@ export function settingsDiff(
       const found = compare(was, is);
       if (found === null) continue;
       if ('token' in found) {
-        const known = unread.find(({what, token}) => what === found.what && token === found.token);
+        const known = unread.find(
+          ({what, token, absent}) => what === found.what && token === found.token && absent === found.absent,
+        );
         if (known === undefined) unread.push({...found, indexes: [index]});
         else known.indexes.push(index);
         continue;
@@ -122,18 +127,24 @@ function persistence(was: GpuSettings, now: GpuSettings): Compared {
 function computeMode(was: GpuSettings, now: GpuSettings): Compared {
   const [from, to] = [was.computeMode, now.computeMode];
   const strange = [from, to].find((mode) => !/^(Default|Exclusive_Process|Exclusive_Thread|Prohibited)$/i.test(mode));
-  if (strange !== undefined) return {what: 'compute-mode', token: strange};
+  if (strange !== undefined) return {what: 'compute-mode', token: strange, absent: isAbsent(from) && isAbsent(to)};
   return from === to ? null : {what: 'compute-mode', from, to, change: `-c ${from.toUpperCase()}`, needsReset: false};
 }
 
 function toggled(what: Setting, option: string, from: string, to: string): Compared {
   const strange = [from, to].find((mode) => !/^(Enabled|Disabled)$/i.test(mode));
-  if (strange !== undefined) return {what, token: strange};
+  if (strange !== undefined) return {what, token: strange, absent: isAbsent(from) && isAbsent(to)};
   if (from === to) return null;
   return {what, from, to, change: `${option} ${/^enabled$/i.test(from) ? 1 : 0}`, needsReset: true};
 }
 
 function blind(what: Setting, ...figures: readonly Figure[]): Blind {
   const first = figures.find((figure) => !figure.known);
-  return {what, token: first?.known === false ? first.token : ''};
+  const absent = figures.every((figure) => !figure.known && figure.why === 'not-supported');
+  return {what, token: first?.known === false ? first.token : '', absent};
+}
+
+/** As nvidia-smi has it in place of a mode. */
+function isAbsent(mode: string): boolean {
+  return /^\[?(N\/A|Not Supported)\]?$/i.test(mode);
 }

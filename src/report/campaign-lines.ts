@@ -139,7 +139,7 @@ function useWords({gpus, chargedMiB}: HolderReport): string {
   return `${where}${chargedMiB === null ? '' : `${where === '' ? ' ·' : ','} ${thousands(chargedMiB)} MiB`}`;
 }
 
-function faultLines({xids, ecc}: SeenCampaignHost): readonly string[] {
+function faultLines({xids, ecc, eccUnread}: SeenCampaignHost): readonly string[] {
   const none = (xids?.length ?? 0) + ecc.length === 0;
   return [
     ...(xids ?? [])
@@ -154,9 +154,23 @@ function faultLines({xids, ecc}: SeenCampaignHost): readonly string[] {
     ...(xids === null
       ? ['  Faults: the kernel log could not be read.']
       : none
-        ? ['  Faults since the start: none.']
+        ? [
+            eccUnread?.length === 0
+              ? '  Faults since the start: none.'
+              : '  Faults since the start: none in the kernel log.',
+          ]
         : []),
+    ...(eccUnread?.length === 0
+      ? []
+      : [
+          `  ECC errors since the start: not known, the counts could not be read${eccUnread === null ? '' : ` of ${unreadGpus(eccUnread)}`}.`,
+        ]),
   ];
+}
+
+function unreadGpus(indexes: readonly (number | null)[]): string {
+  const known = indexes.flatMap((index) => index ?? []);
+  return `GPU ${[known.length === 0 ? '' : ranges(known), known.length < indexes.length ? '?' : ''].filter(Boolean).join(', ')}`;
 }
 
 function mpsLines({mps}: SeenCampaignHost): readonly string[] {

@@ -23,7 +23,11 @@ export function settingLines({host, settings, clocks}: SeenCampaignHost): readon
   const {changes, unread, missing} = settings;
   return [
     ...(changes.length === 0
-      ? ['  Power limits, application clocks and modes are as at the start.']
+      ? [
+          unread.every(({absent}) => absent) && missing.length === 0
+            ? '  Power limits, application clocks and modes are as at the start.'
+            : '  Of power limits, application clocks and modes, what can be compared is as at the start.',
+        ]
       : [`  Set differently than at the start; to set it back, as root on ${host}:`]),
     ...changes.flatMap((change) => [`    ${changeWords(change)}`, `      ${change.command}`]),
     ...unread.map(

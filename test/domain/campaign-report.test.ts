@@ -10,6 +10,8 @@ import {aCampaign, aHolder, hostSettings, kept, settingsOf, someFacts} from '../
 const NOW = 10_000;
 const XID = {uptimeMs: 150_000, busId: '00000000:01:00.0', code: 79, pid: null, text: 'GPU has fallen off the bus'};
 
+const UNTOLD = {known: false, why: 'no-permission', token: '[Insufficient Permissions]'} as const;
+
 function compared(now: HostFacts, before: HostFacts = someFacts(), change = {}) {
   return compareHost(aCampaign(change), before, now);
 }
@@ -49,6 +51,23 @@ describe('the post-profiling report', () => {
         },
       }),
     ],
+    [
+      'a setting that was known and is not',
+      someFacts({settings: hostSettings([settingsOf(0, {migMode: '[N/A]'}), settingsOf(1)])}),
+    ],
+    [
+      'a power limit that nvidia-smi does not tell',
+      someFacts({
+        settings: hostSettings([
+          settingsOf(0, {powerLimitW: {known: false, why: 'fault', token: '[Unknown Error]'}}),
+          settingsOf(1),
+        ]),
+      }),
+    ],
+    [
+      'ECC counts that could not be read',
+      someFacts({settings: hostSettings([settingsOf(0, {eccVolatile: UNTOLD, eccAggregate: UNTOLD}), settingsOf(1)])}),
+    ],
     ['an Xid', someFacts({deep: {leftovers: [], xids: [XID], mpsControl: null, mpsSeen: true}})],
     ['an ECC error', someFacts({settings: hostSettings([settingsOf(0, {eccVolatile: figure(2)}), settingsOf(1)])})],
     ['MPS', someFacts({deep: {leftovers: [], xids: [], mpsControl: 5, mpsSeen: true}})],
@@ -59,6 +78,20 @@ describe('the post-profiling report', () => {
     ],
   ])('is not the same with %s', (_, now) => {
     expect(isAsBefore(compared(now))).toBe(false);
+  });
+
+  it('compares nothing with settings that nvidia-smi did not tell at the start', () => {
+    const before = someFacts({settings: hostSettings([], {smi: {state: 'timed-out', exitCode: null, note: ''}})});
+    expect(compared(someFacts(), before)).toMatchObject({settings: null, eccUnread: null});
+    expect(isAsBefore(compared(someFacts(), before))).toBe(false);
+  });
+
+  it('is the same where the driver has no such thing, then as now', () => {
+    const none = {known: false, why: 'not-supported', token: '[N/A]'} as const;
+    const gpu = (index: number) =>
+      settingsOf(index, {migMode: '[N/A]', eccMode: '[N/A]', eccVolatile: none, eccAggregate: none});
+    const facts = someFacts({settings: hostSettings([gpu(0), gpu(1)])});
+    expect(isAsBefore(compared(facts, facts))).toBe(true);
   });
 
   it('tells who was left behind from who was there, by more than the PID', () => {

@@ -75,7 +75,9 @@ describe('what is set differently', () => {
 
   it('names one reason once, with its GPUs', () => {
     const both = hostSettings([settingsOf(0, {migMode: '[N/A]'}), settingsOf(1, {migMode: '[N/A]'})]);
-    expect(settingsDiff(both, both, all).unread).toEqual([{what: 'mig', indexes: [0, 1], token: '[N/A]'}]);
+    expect(settingsDiff(both, both, all).unread).toEqual([
+      {what: 'mig', indexes: [0, 1], token: '[N/A]', absent: true},
+    ]);
   });
 
   it('goes by the GPU, not by its number', () => {

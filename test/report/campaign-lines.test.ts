@@ -121,6 +121,29 @@ describe('a post-profiling report in words', () => {
     expect(lines).toContain('kernel log could not be read');
   });
 
+  it('calls nothing the same, and no count none, that one of the two looks did not tell', () => {
+    const untold = {known: false, why: 'fault', token: '[Unknown Error]'} as const;
+    const now = someFacts({
+      settings: hostSettings([
+        settingsOf(0, {powerLimitW: untold, eccVolatile: untold, eccAggregate: untold}),
+        settingsOf(1),
+      ]),
+    });
+    const half = compareHost(aCampaign(), someFacts(), now);
+    const lines = campaignHostLines(half, '/gpu').join('\n');
+    expect(campaignHostTitle(half)).toBe(`${HOST}: nothing seen that differs, but not everything could be read`);
+    expect(lines).not.toContain('Power limits, application clocks and modes are as at the start');
+    expect(lines).toContain('what can be compared is as at the start');
+    expect(lines).toContain('Not to be compared on GPU 0: power limit');
+    expect(lines).toContain('ECC errors since the start: not known, the counts could not be read of GPU 0.');
+    expect(lines).not.toContain('Faults since the start: none.');
+
+    const silent = someFacts({settings: hostSettings([], {smi: {state: 'timed-out', exitCode: null, note: ''}})});
+    const blind = campaignHostLines(compareHost(aCampaign(), silent, someFacts()), '/gpu').join('\n');
+    expect(blind).toContain('could not be compared');
+    expect(blind).toContain('ECC errors since the start: not known, the counts could not be read.');
+  });
+
   it('calls a host unknown that did not answer', () => {
     const failure = {reason: 'host-unreachable', host: HOST, address: 'x', detail: 'refused'} as const;
     const lines = reportLines({campaign: aCampaign(), hosts: [{state: 'unseen', host: HOST, failure}, changed]}, 'x');
