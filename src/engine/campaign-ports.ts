@@ -14,7 +14,10 @@ export interface CampaignStore {
   add(campaign: Campaign, inTheWay: (kept: readonly KeptCampaign[]) => boolean): Promise<boolean>;
   /** Oldest first: all that are not ended, and those that ended within the last 30 days. */
   all(nowMs: number): Promise<readonly KeptCampaign[]>;
-  /** Of those, the ones that are not ended, or whose end was not told: what a bot looks through every few seconds. */
+  /**
+   * Of those, the ones that hold or of which somebody is still owed something: what a bot looks through every few seconds.
+   * Not those whose time has passed, which was told, and not those that ended before they had a card.
+   */
   live(): Promise<readonly KeptCampaign[]>;
   /** Once: false if it is ended already. */
   end(

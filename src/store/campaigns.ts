@@ -104,19 +104,21 @@ async function forgetOld(trx: Transaction<Schema>, beforeMs: number): Promise<vo
 async function read(reader: Reader, db: Kysely<Schema>, nowMs: number | null): Promise<readonly KeptCampaign[]> {
   const all = db.selectFrom('campaigns').selectAll().orderBy('started_at_ms').orderBy('id');
   const rows = await (nowMs === null
-    ? all.where(({eb, or, not, exists, selectFrom}) =>
-        or([
-          eb('ended_at_ms', 'is', null),
-          not(
-            exists(
-              selectFrom('campaign_notes')
-                .select('campaign_id')
-                .whereRef('campaign_id', '=', 'campaigns.id')
-                .where('what', '=', 'ended'),
-            ),
-          ),
-        ]),
-      )
+    ? all.where(({eb, or, and, not, exists, selectFrom}) => {
+        const noted = (operator: '=' | 'like', what: string) =>
+          exists(
+            selectFrom('campaign_notes')
+              .select('campaign_id')
+              .whereRef('campaign_id', '=', 'campaigns.id')
+              .where('what', operator, what),
+          );
+        return or([
+          // Over, and said so: it holds nothing, and may stand for ever. Unless somebody has said "end it" before.
+          and([eb('ended_at_ms', 'is', null), or([not(noted('=', 'over')), noted('like', 'answer:%')])]),
+          // Ended before it had a card: there is nowhere to tell of that.
+          and([eb('ended_at_ms', 'is not', null), eb('card', 'is not', null), not(noted('=', 'ended'))]),
+        ]);
+      })
     : all.where(({eb, or}) => or([eb('ended_at_ms', 'is', null), eb('ended_at_ms', '>', nowMs - KEPT_MS)]))
   ).execute();
   if (rows.length === 0) return [];

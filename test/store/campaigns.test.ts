@@ -45,8 +45,10 @@ describe('a hold', () => {
 
   it('is looked through as long as somebody is owed something of it', async () => {
     const {campaigns} = await opened(storePath());
-    for (const id of ['c1', 'c2', 'c3']) await campaigns.add(named(id), never);
-    for (const id of ['c2', 'c3']) await campaigns.end(campaignId(id), {by: 'a', atMs: 5, after: []});
+    for (const id of ['c1', 'c2', 'c3', 'c4']) await campaigns.add(named(id), never);
+    for (const id of ['c2', 'c3']) await campaigns.keepCard(campaignId(id), {channel: 'C1', ts: id});
+    // Ended before it had a card: there is nowhere to tell of it, and nobody is owed anything.
+    for (const id of ['c2', 'c3', 'c4']) await campaigns.end(campaignId(id), {by: 'a', atMs: 5, after: []});
     expect(await campaigns.note(campaignId('c3'), {what: 'ended', atMs: 6, by: ''})).toBe(true);
     expect(await campaigns.note(campaignId('c3'), {what: 'ended', atMs: 7, by: 'x'})).toBe(false);
     await campaigns.note(campaignId('c2'), {what: 'over', atMs: 6, by: ''});
@@ -55,7 +57,18 @@ describe('a hold', () => {
       ['c1', 0],
       ['c2', 1],
       ['c3', 1],
+      ['c4', 0],
     ]);
+    // Over, and nobody ends it: it may stand for ever, and is not read each time.
+    for (const id of ['c5', 'c6']) await campaigns.add(named(id, {untilMs: 6}), never);
+    for (const id of ['c5', 'c6']) await campaigns.note(campaignId(id), {what: 'over', atMs: 7, by: ''});
+    await campaigns.note(campaignId('c6'), {what: 'answer:1', atMs: 5, by: 'end os:a'});
+    expect((await campaigns.live()).map(({campaign}) => campaign.id)).toEqual(['c1', 'c2', 'c6']);
+    await campaigns.note(campaignId('c6'), {what: 'ended', atMs: 8, by: ''});
+    await campaigns.end(campaignId('c6'), {by: 'os:a', atMs: 8, after: []});
+    // Its card was on its way.
+    await campaigns.keepCard(campaignId('c4'), {channel: 'C1', ts: '4'});
+    expect((await campaigns.live()).map(({campaign}) => campaign.id)).toEqual(['c1', 'c2', 'c4']);
   });
 
   it('keeps samples once each, by what they were, and none once it is ended', async () => {
