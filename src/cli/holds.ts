@@ -51,7 +51,7 @@ async function start(context: CliContext, kind: 'profile' | 'keep', words: reado
   else
     context.terminal.print(
       campaignLine(kept, context.clock.now(), dateTime),
-      `${heldWords(kept.campaign, 'override="why"')} Nothing is signalled by a hold.`,
+      `${heldWords(kept.campaign, 'override="why"')} A hold signals nothing.`,
       ...(kind === 'profile'
         ? [
             measuredWords(kept.campaign.sampleMs),
@@ -88,7 +88,7 @@ async function list(context: CliContext): Promise<ExitCode> {
   const nowMs = context.clock.now();
   if (context.json) printJson(context, {ok: true, campaigns: all.value.map((one) => holdJson(one, nowMs))});
   else if (all.value.length === 0)
-    context.terminal.print('Nobody holds GPUs. To begin a campaign: gpu-reclaim profile start HOST');
+    context.terminal.print('No GPU is held for anybody. To begin a campaign: gpu-reclaim profile start HOST');
   else context.terminal.print(...all.value.map((one) => campaignLine(one, nowMs, dateTime)));
   return EXIT.done;
 }

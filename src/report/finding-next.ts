@@ -50,6 +50,9 @@ export const FINDING_NEXT: Readonly<Record<FindingKind, Next>> = {
   'name-only': {may: 'nothing', next: ''},
 };
 
+/** How a process takes a signal; says nothing of whether it should get one. */
+const MANNERS: ReadonlySet<FindingKind> = new Set(['deaf', 'stopped', 'writing']);
+
 /** The next safe step with a GPU whose memory no process answers for; none of these is helped by a signal. */
 export const REASON_NEXT: Partial<Readonly<Record<GpuReason, string>>> = {
   fault: 'no signal helps: drain it, then the recovery that nvidia-smi names, a reset or a reboot',
@@ -84,6 +87,8 @@ export function holderNextLine(holder: HolderDiagnosis, snapshot: Snapshot): str
   }
   if (lead !== 'contained' && holder.findings.includes('contained') && lead !== 'protected')
     return worded({...FINDING_NEXT[lead], next: FINDING_NEXT.contained.next});
+  // That a signal is lost on it, or that it writes, makes nobody's live work fair game.
+  if (holder.findings.includes('bystander') && MANNERS.has(lead)) return worded(FINDING_NEXT.bystander);
   return worded(FINDING_NEXT[lead]);
 }
 

@@ -56,7 +56,7 @@ export function fleetTable(hosts: readonly HostReport[], room: number): readonly
   ];
 }
 
-/** "dirty GPU 0-3 378 GiB": the same of one host alone. */
+/** "dirty GPU 0-3 · 378 GiB": the same of one host alone. */
 export function hostWords(host: HostReport): string {
   return `${HOST_WORD[hostState(host)]} ${hostFacts(host)}`.trimEnd();
 }
@@ -110,7 +110,7 @@ function seenFacts(host: SeenHost): string {
   if (host.gpus.length === 0) return 'no GPU seen';
   if (state === 'clean') return plural(host.gpus.length, 'GPU', 'GPUs');
   const used = those.reduce((sum, gpu) => sum + (gpu.usedMiB ?? 0), 0);
-  return `${indexes(those)}${state === 'unknown' ? '' : ` ${roughMemory(used)}`}`;
+  return `${indexes(those)}${state === 'unknown' ? '' : ` · ${roughMemory(used)}`}`;
 }
 
 /** "GPU 0-3" */

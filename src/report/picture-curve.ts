@@ -86,7 +86,9 @@ function windowOf(curve: MemoryCurve): Window {
 function captionOf(curve: MemoryCurve, zero: SignalMoment): string {
   const before = curve.signals.filter((one) => one.ms < zero.ms);
   const earlier = before
-    .map((one) => `${one.what === zero.what ? 'one more' : nameOf(one)} ${span(zero.ms - one.ms)} earlier`)
+    .map(
+      (one) => `${one.what === zero.what ? `one more ${nameOf(one)}` : nameOf(one)} ${span(zero.ms - one.ms)} earlier`,
+    )
     .slice(-1);
   return [`GiB per GPU, from ${nameOf(zero)} on`, ...earlier].join('; ');
 }

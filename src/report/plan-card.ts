@@ -1,5 +1,5 @@
 /** A plan as the lines of a card: who would be signalled, why, what that frees, who stays. At most 42 columns, for a phone. */
-import type {Kept, Plan} from '../domain/plan.ts';
+import type {ExpectedGpu, Kept, Plan} from '../domain/plan.ts';
 import {plural, ranges, roughMemory, span, thousands} from './amounts.ts';
 import {stopPlanLines} from './owner-stop-words.ts';
 import {safeLine} from './safe-text.ts';
@@ -83,14 +83,14 @@ export function keptWords(kept: Kept): string {
   return kept.why === 'outside-gpus' && !kept.choosable ? 'on other GPUs' : KEPT_WORD[kept.why];
 }
 
-/** "After: 7 of 8 free. GPU 6 busy (bo)" */
+/** "After: 5 of 8 free. GPU 6 busy (bo); GPU 4, 7 unknown"; each GPU is counted once, and busy is what is known of it. */
 export function afterLine(plan: Plan): string {
   const asked = plan.gpus.filter((gpu) => gpu.requested);
   const busy = asked.filter((gpu) =>
     plan.kept.some((kept) => kept.gpuUuids.includes(gpu.gpuUuid) && kept.chargedMiB !== null && kept.chargedMiB > 0),
   );
-  const unknown = asked.filter((gpu) => gpu.afterAtMostMiB === null);
-  const free = asked.length - busy.length - unknown.filter((gpu) => !busy.includes(gpu)).length;
+  const unknown = asked.filter((gpu) => gpu.afterAtMostMiB === null && !busy.includes(gpu));
+  const free = asked.length - busy.length - unknown.length;
   const names = [
     ...new Set(
       plan.kept
@@ -98,7 +98,15 @@ export function afterLine(plan: Plan): string {
         .map((kept) => whose(kept.ownership)),
     ),
   ];
-  return `After: ${free} of ${asked.length} free.${busy.length === 0 ? '' : ` GPU ${ranges(busy.flatMap((gpu) => (gpu.index === null ? [] : [gpu.index])))} busy (${names.join(', ')})`}${unknown.length === 0 ? '' : ` ${unknown.length} unknown`}`;
+  const gpus = (some: readonly ExpectedGpu[]): string =>
+    `GPU ${ranges(some.flatMap((gpu) => (gpu.index === null ? [] : [gpu.index])))}`;
+  const rest = [
+    ...(busy.length === 0 ? [] : [`${gpus(busy)} busy (${names.join(', ')})`]),
+    ...(unknown.length === 0
+      ? []
+      : [`${unknown.some((gpu) => gpu.index !== null) ? gpus(unknown) : unknown.length} unknown`]),
+  ].join('; ');
+  return `After: ${free} of ${asked.length} free.${rest === '' ? '' : ` ${rest}`}`;
 }
 
 function short(text: string): Line {

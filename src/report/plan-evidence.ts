@@ -8,13 +8,13 @@ import {belongingWords, FINDING_MEANING, FINDING_WORD, KEPT_WORD} from './wordin
 import {gpuWords, whose, workloadLine, workloadsOf} from './workload-words.ts';
 import {type Entry, wrapped} from './wrapped.ts';
 
-/** "GPU      used /    total   then", MiB; `then` is what likely stays in use once the targets have ended. */
+/** "GPU      used /    total  after", MiB; `after` is what likely stays in use once the targets have ended. */
 export function planGpuLines(plan: Plan): readonly string[] {
   if (plan.gpus.length === 0) return ['No GPU was seen.'];
   const row = (gpu: string, used: string, total: string, then: string): string =>
     `${column(gpu, 4)}${column(used, 9, 'right')} /${column(total, 9, 'right')}${column(then, 10, 'right')}`;
   return [
-    row('GPU', 'used', 'total', 'then'),
+    row('GPU', 'used', 'total', 'after'),
     ...plan.gpus.map((gpu) =>
       row(
         `${gpu.requested ? ' ' : '-'}${gpu.index ?? '?'}`,

@@ -32,6 +32,14 @@ describe('the next safe step', () => {
     );
   });
 
+  it.each(['deaf', 'stopped', 'writing'] as const)('with live work that is %s as well is still its owner', (manner) => {
+    const diagnosis = aDiagnosis(aSnapshot([billed(aProcess({pid: 500, comm: 'train'}), {0: 100})], {used: [200]}));
+    const holder = {...holderOf(diagnosis, 500), findings: [manner, 'bystander'] as const};
+    expect(holderNextLine(holder, diagnosis.snapshot)).toBe(
+      "May be done: only by explicit choice, with another approver's go. Next: ask its owner.",
+    );
+  });
+
   it.each([
     ['protected', ['bystander'], ''],
     ['in-use', ['bystander'], 'ask its owner'],

@@ -1,11 +1,12 @@
 /** One workload, one group: what the card, the terminal and the thread show of it. */
 import {describe, expect, it} from 'vitest';
 import type {Plan, Target} from '../../src/domain/plan.ts';
-import {planLines, planTitle} from '../../src/report/plan-card.ts';
+import {afterLine, planLines, planTitle} from '../../src/report/plan-card.ts';
 import {planEvidence} from '../../src/report/plan-evidence.ts';
 import {shortPlanLines} from '../../src/report/short-plan.ts';
 import {PHONE_COLUMNS} from '../../src/report/wrapped.ts';
 import {aPlan, aTarget, uuidOf} from '../doubles/build.ts';
+import {aKept} from '../slack/blocks-runs.ts';
 
 const vllm = {framework: 'vLLM', rootPid: 4_000};
 const server = aTarget({
@@ -52,6 +53,15 @@ function withWorkers(change: (worker: Target, at: number) => Partial<Target>): P
 }
 
 const card = (plan: Plan) => shortPlanLines(plan, 60);
+
+it('what is free, busy and unknown afterwards adds up to the GPUs that were asked for', () => {
+  const busy = aKept({pid: 6, gpuUuids: [uuidOf(0)]});
+  const plan = planOf(workers);
+  const gpus = plan.gpus.map((gpu, at) => (at < 2 || at === 4 ? {...gpu, afterAtMostMiB: null} : gpu));
+  expect(afterLine({...plan, gpus, kept: [busy]})).toMatch(
+    /^After: 5 of 8 free\. GPU 0 busy \(.+\); GPU 1, 4 unknown$/,
+  );
+});
 
 describe('a server and its workers', () => {
   it('are one group on the card: counts, sums and why', () => {

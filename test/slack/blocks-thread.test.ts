@@ -51,7 +51,7 @@ describe('the first plan', () => {
   it('comes with the figures of each GPU and the evidence of each process', () => {
     expect(text).toMatchInlineSnapshot(`
       "*What was found on gpu-07*, <!date^1700000002^{time_secs}|2023-11-14 22:13:22 UTC>
-      GPU      used /    total      then
+      GPU      used /    total     after
        0     96,844 /  143,771         4
        1     96,844 /  143,771         4
        2     96,844 /  143,771         4

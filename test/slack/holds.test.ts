@@ -74,7 +74,7 @@ describe('/gpu profile', () => {
     expect(await ask(rig, '/gpu profile begin gpu-07')).toContain('"begin" is no argument here');
     expect(await ask(rig, '/gpu profile start')).toContain('needs a host');
     expect(await ask(rig, '/gpu profile stop c12345')).toContain('No campaign or hold is called');
-    expect(await ask(rig, '/gpu profile list')).toContain('Nobody holds GPUs');
+    expect(await ask(rig, '/gpu profile list')).toContain('No GPU is held for anybody');
   });
 });
 

@@ -43,9 +43,10 @@ function signalButtons(plan: Plan, value: string): readonly types.Button[] {
   const deaf = plan.targets.filter((target) => !target.takesTerm).length;
   const all = deaf === count && plan.stops.length === 0;
   const go = all ? `Kill -9 ${processes}` : `Terminate ${thousands(count)}, then kill -9`;
+  const grace = graceWords(plan);
   const how = all
     ? 'kill -9 at once, since none of them takes SIGTERM'
-    : `SIGTERM first${deafWords(deaf)}; kill -9 after ${graceWords(plan)} for those that are left`;
+    : `SIGTERM first${deafWords(deaf)}; kill -9 after ${grace}${grace.includes(',') ? ',' : ''} for those that are left`;
   return [
     {
       ...button(ACTION.terminateThenKill, go, value),

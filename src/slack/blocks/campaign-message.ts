@@ -59,7 +59,7 @@ function reportWords({campaign, ended}: KeptCampaign, command: string): string {
 
 function foot(measured: boolean): KnownBlock {
   return context(
-    measured ? 'Looked at once for the start; nothing is signalled by a hold.' : 'Nothing is signalled by a hold.',
+    measured ? 'The host was looked at for the start. A hold signals nothing.' : 'A hold signals nothing.',
   );
 }
 
@@ -107,7 +107,9 @@ function leftoverBlocks({host, leftovers}: SeenCampaignHost): readonly KnownBloc
 
 export function holdsMessage(all: readonly KeptCampaign[], nowMs: number, command: string): Message {
   if (all.length === 0)
-    return messageOf([section(`Nobody holds GPUs. \`${code(command, 30)} profile start HOST\` begins a campaign.`)]);
+    return messageOf([
+      section(`No GPU is held for anybody. \`${code(command, 30)} profile start HOST\` begins a campaign.`),
+    ]);
   const shown = all.slice(-LIST_LENGTH);
   return messageOf([
     ...shown.map((one) => section(`• ${holdLine(one, nowMs)}`)),
