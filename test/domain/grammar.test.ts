@@ -222,6 +222,12 @@ describe('a verb', () => {
     ['schedule', ['report', 'schedules']],
     ['recliam', ['reclaim']],
     ['statsu', ['status']],
+    // Asked whether to, it is not done.
+    ['resume?', ['resume']],
+    ['Resume?!', ['resume']],
+    ['pause?', ['pause']],
+    ['cancel?', ['cancel']],
+    ['reclaim?', ['reclaim']],
     ['canel', ['cancel']],
     ['xyzzy', []],
   ])('%s is never done, and asked back as %j', (word, near) => {
@@ -260,6 +266,7 @@ describe('a whole command', () => {
     ['reclaim gpu-07 -h', 'help reclaim'],
     ['reclaim help', 'help reclaim'],
     ['reclaim ?', 'help reclaim'],
+    ['help reclaim?', 'help reclaim'],
     ['help kill', 'did you mean "reclaim"'],
     ['help probe', 'help probe'],
     ['gpu-07', '"gpu-07" is no command; did you mean "status gpu-07" or "diagnose gpu-07"'],

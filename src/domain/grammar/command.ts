@@ -78,7 +78,7 @@ function formIn(rule: VerbRule, rest: readonly string[]): Result<Command> {
 }
 
 function helpAbout(rest: readonly string[], door: Door): Result<Command> {
-  const named = rest.filter((one) => !/^(--help|-h|\?|help)$/i.test(one));
+  const named = rest.filter((one) => !/^(--help|-h|\?|help)$/i.test(one)).map((one) => one.replace(/\?+$/, ''));
   const word = named.find((one) => verbIn(one) !== undefined) ?? named[0];
   if (word === undefined) return ok({kind: 'help', about: null});
   const verb = readVerb(word, door);
@@ -104,8 +104,11 @@ function isVerb(word: string | undefined): boolean {
 
 function verbIn(word: string): Verb | undefined {
   const lower = plainWord(word);
-  return VERB_RULES.find(({verb, synonyms}) => verb === lower || synonyms.includes(lower) || synonyms.includes(word))
-    ?.verb;
+  const rule = VERB_RULES.find(
+    ({verb, synonyms}) => verb === lower || synonyms.includes(lower) || synonyms.includes(word),
+  );
+  // "resume?" asks whether to, and is asked back; "status?" asks for it.
+  return rule?.ends === 'look' || !/\?[.,:;!?]*$/.test(word) ? rule?.verb : undefined;
 }
 
 /** As a sentence ends: `Status?`, `help!`. */
