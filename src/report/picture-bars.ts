@@ -23,6 +23,7 @@ import {
   WIDTH,
   words,
 } from './picture-svg.ts';
+import {drillTitle} from './practice.ts';
 
 /** Up to so many rows have their words above the bar; more stand beside it. */
 const TALL_ROWS = 8;
@@ -33,7 +34,7 @@ const FOOT = 44;
 export function barsPicture(run: Run, outcome: Outcome): Picture | null {
   const rows = pictureRows(outcome, totalsOf(run));
   if (rows.length === 0) return null;
-  const title = `${run.host}: memory before and after`;
+  const title = drillTitle(run, `${run.host}: memory before and after`);
   const tall = rows.length <= TALL_ROWS;
   const rowHeight = tall ? 46 : 27;
   const scaleOf = (row: PictureRow): number => fullOf(row, rows);

@@ -18,6 +18,7 @@ import {
   svgOf,
   words,
 } from './picture-svg.ts';
+import {drillTitle} from './practice.ts';
 import {timeToFreeLines} from './time-to-free-lines.ts';
 
 const HEIGHT = 340;
@@ -28,7 +29,7 @@ const LABEL_GAP = 36;
 export function curvePicture(run: Run): Picture | null {
   const curve = memoryCurve(run);
   if (curve === null) return null;
-  const title = `${run.host}: time to free`;
+  const title = drillTitle(run, `${run.host}: time to free`);
   const shown = windowOf(curve);
   const lines = curveLines(curve, shown.zeroMs);
   const top = topOf(lines);

@@ -8,6 +8,11 @@ export function withPractice(run: Run, title: string): string {
   return `${title.slice(0, at)} PRACTICE · ${title.slice(at + 1)}`;
 }
 
+/** The same where a title begins with words: of a picture, which travels without its card. */
+export function drillTitle(run: Run, title: string): string {
+  return isDrill(run) ? `PRACTICE · ${title}` : title;
+}
+
 export function isDrill(run: Run): boolean {
   const [first] = run.events;
   return first?.kind === 'requested' && first.request.practice === true;

@@ -2,8 +2,10 @@
 import {describe, expect, it} from 'vitest';
 import {thousands} from '../../src/report/amounts.ts';
 import {barsPicture} from '../../src/report/picture-bars.ts';
+import {curvePicture} from '../../src/report/picture-curve.ts';
 import {MOST_ROWS, pictureRows} from '../../src/report/picture-rows.ts';
 import type {Picture} from '../../src/report/picture-svg.ts';
+import {aRequest} from '../doubles/build.ts';
 import {SCENES, sceneOutcome, sceneRun} from './picture-scenes.ts';
 
 function pictureOf(name: string): Picture {
@@ -105,6 +107,18 @@ describe('the picture of bars', () => {
     // One whole tag after another, and nothing that the bundled font lacks.
     expect(svg).not.toMatch(/[^\u0020-\u007e\u00a0-\u017f\u2026\n]/u);
     expect(altText).not.toMatch(/\u202e/);
+  });
+
+  it('says of a drill that it is one, as the curve does, since pictures travel without their card', () => {
+    const scene = SCENES.find(({name}) => name === 'one');
+    if (scene === undefined) throw new Error('no scene');
+    const asked = {kind: 'requested', atMs: 0, request: aRequest({practice: true})} as const;
+    const events = [asked, ...scene.run.events];
+    const run = {...scene.run, events};
+    for (const picture of [barsPicture(run, scene.outcome), curvePicture(run)]) {
+      expect(picture?.altText).toMatch(/^PRACTICE · gpu-07: /);
+      expect(picture?.svg).toContain('>PRACTICE · gpu-07: ');
+    }
   });
 
   it('is the same for the same run, always', () => {
