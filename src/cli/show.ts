@@ -10,7 +10,7 @@ import {ownerWord, stopResultLine} from '../report/owner-stop-words.ts';
 import {planLines, planTitle} from '../report/plan-card.ts';
 import {looksAgainLine, noteEntry} from '../report/return-lines.ts';
 import {safeLine} from '../report/safe-text.ts';
-import {DRIFT_WORD, OUTCOME_WORD, RESULT_WORD, SEEN_WORD} from '../report/wording.ts';
+import {DRIFT_WORD, OPEN_WORD, OUTCOME_WORD, RESULT_WORD, SEEN_WORD} from '../report/wording.ts';
 import {stillWritingLines} from '../report/writing-words.ts';
 import {confirmText} from './confirm.ts';
 import {type CliContext, printJson, refuse} from './context.ts';
@@ -72,7 +72,7 @@ function runLine(run: Run): string {
   const outcome = outcomeOf(run);
   const request = run.events[0]?.kind === 'requested' ? run.events[0].request : null;
   const by = request === null ? '' : ` by ${safeLine(personId(request.requester))}`;
-  return `${run.id.slice(0, 6)}  ${dateTime(run.createdAtMs)}  ${run.host}  ${outcome === null ? `open: ${run.phase}` : OUTCOME_WORD[outcome.word]}${by}`;
+  return `${run.id.slice(0, 6)}  ${dateTime(run.createdAtMs)}  ${run.host}  ${outcome === null ? OPEN_WORD[run.phase] : OUTCOME_WORD[outcome.word]}${by}`;
 }
 
 /** One event as lines; memory samples are left to the table. */

@@ -1,5 +1,5 @@
 /** A person's go, no, cancel or pause. Asked again who may; one conditional update lets one decision win. */
-import {mayGo, mayResume, refuseHeldGo} from '../domain/authority.ts';
+import {approverName, mayGo, mayResume, refuseHeldGo} from '../domain/authority.ts';
 import {type Failure, fail, ok, type Result} from '../domain/failure.ts';
 import {type Person, personId} from '../domain/person.ts';
 import type {Plan} from '../domain/plan.ts';
@@ -99,7 +99,11 @@ export async function pause(deps: EngineDeps, person: Person): Promise<void> {
 
 export async function resume(deps: EngineDeps, person: Person): Promise<Result<null>> {
   if (!mayResume(person, deps.policy))
-    return fail({reason: 'not-an-approver', person: personId(person), approvers: []});
+    return fail({
+      reason: 'not-an-approver',
+      person: personId(person),
+      approvers: deps.policy.approvers.map(approverName),
+    });
   await deps.store.setPaused(null, deps.clock.now());
   return ok(null);
 }

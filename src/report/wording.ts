@@ -4,7 +4,7 @@ import type {FindingKind} from '../domain/finding.ts';
 import type {Observation, OrderResult} from '../domain/order.ts';
 import type {OutcomeWord, Survivor} from '../domain/outcome.ts';
 import type {Kept} from '../domain/plan.ts';
-import type {Drift} from '../domain/run.ts';
+import type {Drift, RunPhase} from '../domain/run.ts';
 import {clockTime} from './amounts.ts';
 import {safeLine} from './safe-text.ts';
 
@@ -209,3 +209,11 @@ export function belongingWords(belonging: Belonging): string {
       return `seen at ${clockTime(belonging.seenAtMs).slice(0, 5)} UTC below PID ${belonging.ancestorPid} ${safeLine(belonging.ancestorName, 20)}`;
   }
 }
+
+/** Of a run that has no outcome yet. */
+export const OPEN_WORD: Readonly<Record<RunPhase, string>> = {
+  looking: 'looking',
+  'awaiting-go': 'waits for a go',
+  executing: 'at work',
+  closed: 'over',
+};

@@ -8,7 +8,7 @@ import {nextStep} from '../../report/next-step.ts';
 import {stateLine} from '../../report/run-state-line.ts';
 import {shortPlanLines} from '../../report/short-plan.ts';
 import {timeline} from '../../report/timeline.ts';
-import {OUTCOME_SIGN, OUTCOME_WORD} from '../../report/wording.ts';
+import {OPEN_WORD, OUTCOME_SIGN, OUTCOME_WORD} from '../../report/wording.ts';
 import {mrkdwn} from '../escape.ts';
 import {decisionLines} from './decision-line.ts';
 import {codeSections, context, type KnownBlock, type Message, messageOf, section} from './message.ts';
@@ -90,13 +90,6 @@ function peopleOf(run: Run): readonly string[] {
 function isSlackId(id: string): boolean {
   return id.startsWith('slack:');
 }
-
-const OPEN_WORD: Readonly<Record<Run['phase'], string>> = {
-  looking: 'looking',
-  'awaiting-go': 'waits for a go',
-  executing: 'at work',
-  closed: 'over',
-};
 
 function runLine(run: Run): string {
   const outcome = outcomeOf(run);
