@@ -72,7 +72,7 @@ export interface ScheduleStore {
     readonly before: Report | null;
     readonly skippedMs: readonly number[];
   }>;
-  /** Newest first. */
+  /** Newest first, without what was seen: that is kept of the newest, for the next to be compared with, and of those owed. */
   reportsOf(id: ScheduleId, limit: number): Promise<readonly Report[]>;
   /** Keeps what was seen, and whether it came late. */
   keepSeen(report: Report, seen: readonly HostReport[]): Promise<void>;

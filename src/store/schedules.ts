@@ -3,6 +3,7 @@ import type {Transaction} from 'kysely';
 import type {HostReport} from '../domain/host-report.ts';
 import {type Report, type ReportPhase, type RollingMessage, type ScheduleId, scheduleId} from '../domain/schedule.ts';
 import type {KeptSchedule, ScheduleStore} from '../engine/report-ports.ts';
+import {forgetOld, forgetOver, forgetSeenBefore} from './forget-reports.ts';
 import type {Reader} from './read-runs.ts';
 import {decodeHosts, decodeMessage, decodeSchedule, decodeWatch, decodeWhy} from './schedule-codec.ts';
 import type {ReportRow, ScheduleRow, Schema} from './schema.ts';
@@ -12,8 +13,17 @@ import {isUniqueViolation, StoreError} from './store-error.ts';
 const LISTED_MS = 7 * 86_400_000;
 /** One that is over, or removed, is forgotten after so long. */
 const KEPT_OVER_MS = 90 * 86_400_000;
-/** Reports of one schedule that are kept; the newest with looks is what the next one is compared with. */
-const KEPT_REPORTS = 100;
+/** What was seen may be long, a line a host; who lists reports, or waits to tell them, does not need it. */
+const WITHOUT_SEEN = [
+  'schedule_id',
+  'due_at_ms',
+  'phase',
+  'begun_at_ms',
+  'ended_at_ms',
+  'late',
+  'missed',
+  'why',
+] as const;
 
 export function makeScheduleStore(reader: Reader): ScheduleStore {
   const {db} = reader;
@@ -118,7 +128,7 @@ export function makeScheduleStore(reader: Reader): ScheduleStore {
     owed: async (limit) => {
       const rows = await db
         .selectFrom('reports')
-        .select(['schedule_id', 'due_at_ms', 'phase', 'begun_at_ms', 'ended_at_ms', 'late', 'missed', 'why'])
+        .select(WITHOUT_SEEN)
         .where('phase', 'in', ['begun', 'looked'])
         .orderBy('due_at_ms')
         .orderBy('schedule_id')
@@ -130,12 +140,12 @@ export function makeScheduleStore(reader: Reader): ScheduleStore {
     reportsOf: async (id, limit) => {
       const rows = await db
         .selectFrom('reports')
-        .selectAll()
+        .select(WITHOUT_SEEN)
         .where('schedule_id', '=', id)
         .orderBy('due_at_ms', 'desc')
         .limit(limit)
         .execute();
-      return rows.map((row) => reportOf(reader, row));
+      return rows.map((row) => reportOf(reader, {...row, seen: null}));
     },
     keepSeen: (report, seen) => keepSeen(reader, report, seen),
     end: (report, phase, message, atMs) => end(reader, report, phase, message, atMs),
@@ -192,6 +202,7 @@ async function end(
       .where('due_at_ms', '=', report.dueAtMs)
       .where('phase', 'in', ['begun', 'looked'])
       .execute();
+    await forgetSeenBefore(trx, report);
     if (message !== null)
       await trx
         .updateTable('schedules')
@@ -210,37 +221,6 @@ async function isLooking(trx: Transaction<Schema>, id: ScheduleId): Promise<bool
     .limit(1)
     .executeTakeFirst();
   return found !== undefined;
-}
-
-/** Those that ended or were removed before `beforeMs`, with their reports. */
-async function forgetOver(trx: Transaction<Schema>, beforeMs: number): Promise<void> {
-  const old = await trx
-    .selectFrom('schedules')
-    .select('id')
-    .where(({eb, or}) => or([eb('over_at_ms', '<', beforeMs), eb('removed_at_ms', '<', beforeMs)]))
-    .execute();
-  const ids = old.map(({id}) => id);
-  if (ids.length === 0) return;
-  await trx.deleteFrom('reports').where('schedule_id', 'in', ids).execute();
-  await trx.deleteFrom('schedules').where('id', 'in', ids).execute();
-}
-
-async function forgetOld(trx: Transaction<Schema>, id: ScheduleId): Promise<void> {
-  const oldest = await trx
-    .selectFrom('reports')
-    .select('due_at_ms')
-    .where('schedule_id', '=', id)
-    .orderBy('due_at_ms', 'desc')
-    .offset(KEPT_REPORTS)
-    .limit(1)
-    .executeTakeFirst();
-  if (oldest === undefined) return;
-  await trx
-    .deleteFrom('reports')
-    .where('schedule_id', '=', id)
-    .where('due_at_ms', '<=', oldest.due_at_ms)
-    .where('phase', 'not in', ['begun', 'looked'])
-    .execute();
 }
 
 function rowOf({schedule, nextMs, watch}: Pick<KeptSchedule, 'schedule' | 'nextMs' | 'watch'>): ScheduleRow {

@@ -59,6 +59,40 @@ describe('a due time', () => {
     expect((await store.schedules.load(ID))?.message?.ts).toBe('1.0');
   });
 
+  it('keeps what was seen of the newest, and of those not told yet, and lists them without', async () => {
+    const path = storePath();
+    const store = await fresh(path);
+    const {schedules} = store;
+    const see = async (fromMs: number) => {
+      await claimAt(store, fromMs, fromMs + 100);
+      const report = (await schedules.owed(9)).find(({dueAtMs}) => dueAtMs === fromMs);
+      if (report === undefined) throw new Error('nothing is owed');
+      await schedules.keepSeen(report, [{state: 'gone', host: HOST}]);
+      return report;
+    };
+    const [one, two, three] = [await see(100), await see(200), await see(300)];
+    const {DatabaseSync} = await load();
+    const seen = () => {
+      const database = new DatabaseSync(path);
+      const rows = database.prepare('select due_at_ms as at from reports where seen is not null order by 1').all();
+      database.close();
+      return (rows as {at: number}[]).map(({at}) => at);
+    };
+    await schedules.end(one, 'told', null, 400);
+    expect(seen()).toEqual([100, 200, 300]);
+    await schedules.end(three, 'told', null, 400);
+    expect(seen()).toEqual([200, 300]);
+    expect((await schedules.around(three)).before?.dueAtMs).toBe(200);
+    await schedules.end(two, 'told', null, 400);
+    await claimAt(store, 400, 500);
+    const [unseen] = await schedules.owed(9);
+    if (unseen === undefined) throw new Error('nothing is owed');
+    await schedules.end(unseen, 'undeliverable', null, 500);
+    expect(seen()).toEqual([200, 300]);
+    expect((await schedules.around(unseen)).before?.seen).toEqual([{state: 'gone', host: HOST}]);
+    expect((await schedules.reportsOf(ID, 1))[0]?.seen).toBeNull();
+  });
+
   it('of a removed one is nobody’s', async () => {
     const store = await fresh();
     expect(await store.schedules.remove(ID, 'os:bo', 50)).toBe(true);
