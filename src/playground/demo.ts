@@ -12,20 +12,33 @@ import {playTerminalBreak, playTerminalScript, playTogether} from './terminal-de
 
 const KINDS = ['root', 'user', 'flat'] as const;
 
+const OPTIONS = {
+  script: {type: 'boolean'},
+  terminal: {type: 'boolean'},
+  seed: {type: 'string', default: '1'},
+  break: {type: 'string'},
+  kind: {type: 'string'},
+  zoo: {type: 'boolean'},
+  page: {type: 'boolean'},
+  port: {type: 'string', default: '0'},
+  help: {type: 'boolean', short: 'h'},
+} as const;
+
+const USAGE = `npm run demo                           the page: a local Slack, a lab host, and the bot between them
+npm run demo -- --zoo                  the same with a second host
+npm run demo -- --script [campaign]    the story through Slack, judged; or a campaign, with --page in a browser
+npm run demo -- --terminal [--script]  the story at the terminal
+npm run demo -- --break NAME           one attack; with --terminal at the terminal
+and to each --seed N, --port N, --kind ${KINDS.join('|')}`;
+
 async function main(): Promise<number> {
-  const {values, positionals} = parseArgs({
-    options: {
-      script: {type: 'boolean'},
-      terminal: {type: 'boolean'},
-      seed: {type: 'string', default: '1'},
-      break: {type: 'string'},
-      kind: {type: 'string'},
-      zoo: {type: 'boolean'},
-      page: {type: 'boolean'},
-      port: {type: 'string', default: '0'},
-    },
-    allowPositionals: true,
-  });
+  const read = readWords();
+  if (typeof read === 'string') return wrong(`${read}; there are:\n${USAGE}`);
+  const {values, positionals} = read;
+  if (values.help === true) {
+    process.stdout.write(`${USAGE}\n`);
+    return 0;
+  }
   const seed = Number(values.seed);
   if (!Number.isSafeInteger(seed) || seed < 0)
     return wrong(`--seed ${values.seed} does not read; expected a whole number such as 7`);
@@ -57,6 +70,15 @@ async function main(): Promise<number> {
     return playTerminalBreak(options, name, attack);
   const played = slackOnly ?? attack;
   return played === undefined ? 2 : playSlackBreak(options, name, played);
+}
+
+/** What was typed, or what is wrong with it. */
+function readWords() {
+  try {
+    return parseArgs({options: OPTIONS, allowPositionals: true});
+  } catch (error) {
+    return (error instanceof Error ? error.message : String(error)).replace(/\. .*/s, '');
+  }
 }
 
 function wrong(sentence: string): number {

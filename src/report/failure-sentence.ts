@@ -42,7 +42,7 @@ export function failureSentence(failure: Failure): string {
         `${plural(failure.mistakes.length, 'mistake', 'mistakes')} in the configuration:`,
         ...failure.mistakes.map(
           (one) =>
-            `  ${one.file}${one.path === '' ? '' : `: ${safeLine(one.path)}`}: ${safeLine(one.problem)}. ${safeLine(one.wayOut)}`,
+            `  ${one.file}${one.path === '' ? '' : `: ${safeLine(one.path)}`}: ${safeLine(one.problem)}; ${safeLine(one.wayOut)}`,
         ),
       ].join('\n');
     case 'schedule-unreadable':

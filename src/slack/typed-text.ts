@@ -8,12 +8,14 @@ export function wordsOf(text: string): readonly string[] {
 
 /**
  * Slack's escapes undone: `<http://gpu-07|gpu-07>` -> `gpu-07`, `<@U1|bo>` -> `<@U1>`, `&amp;` -> `&`. Marks of code go,
- * since commands are copied with them.
+ * since commands are copied with them, and a star that was copied from an answer of ours is a star.
  */
 function plainText(text: string): string {
   return (
     text
       .replaceAll('`', '')
+      // Our own sentences write a star this way, so that it makes nothing bold.
+      .replaceAll('∗', '*')
       .replaceAll(/<([^<>]*)>/g, (_whole, inside: string) => unlinked(inside))
       .replaceAll('&lt;', '<')
       .replaceAll('&gt;', '>')

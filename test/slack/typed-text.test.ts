@@ -31,6 +31,7 @@ describe('the text of a command, as phones and Slack deliver it', () => {
     ['reclaim gpu-07 match=&lt;b&gt;', ['reclaim', 'gpu-07', 'match=<b>']],
     ['status gpu\u200b-07', ['status', 'gpu-07']],
     ['status \u202egpu-07', ['status', 'gpu-07']],
+    ['report all cron "0 18 ∗ ∗ 1-5"', ['report', 'all', 'cron', '0 18 * * 1-5']],
     ['reclaim gpu-07 match＝vllm', ['reclaim', 'gpu-07', 'match=vllm']],
   ])('%s', (text, words) => {
     expect(wordsOf(text)).toEqual(words);
