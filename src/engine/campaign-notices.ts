@@ -52,12 +52,13 @@ export async function noticeTold(
   }
   const atMs = deps.clock.now();
   const by = telling.kind === 'nowhere' ? `nowhere: ${telling.why}` : '';
-  await deps.store.campaigns.note(id, {what, atMs, by});
-  // There is no report to be made of it: that was its end, and it is history.
+  // There is no report to be made of it: that was its end, and it is history. Before it counts as told: what dies between
+  // these writes is owed still, and ended then.
   if (what === 'over' && kept.campaign.kind === 'keep') {
     await deps.store.campaigns.note(id, {what: 'ended', atMs, by: ''});
     await deps.store.campaigns.end(id, {by: BY_ITSELF, atMs: kept.campaign.untilMs ?? atMs, after: []});
   }
+  await deps.store.campaigns.note(id, {what, atMs, by});
   return ok(null);
 }
 

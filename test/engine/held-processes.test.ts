@@ -1,7 +1,8 @@
 /** Processes that are held by themselves: whom they keep out, by which identity, and how such a hold ends. */
-import {describe, expect, it} from 'vitest';
+import {describe, expect, it, vi} from 'vitest';
 import type {Person} from '../../src/domain/person.ts';
 import {requestOf} from '../../src/domain/run-state.ts';
+import {StoreError} from '../../src/store/store-error.ts';
 import {ANNA, aRequest, BO, HOST} from '../doubles/build.ts';
 import {bench, H200} from '../doubles/campaign-bench.ts';
 
@@ -115,5 +116,34 @@ describe('the end of such a hold', () => {
     await engine.checkHeld(campaign.id);
     const [kept] = await store.campaigns.all(clock.at);
     expect(kept?.ended).toBeNull();
+  });
+});
+
+describe('a keep whose time has passed', () => {
+  it('is ended though the bot died, or the store was full, between telling that and writing it', async () => {
+    const {clock, store, engine, start} = await bench();
+    const began = await start('keep', 'gpu-07 gpus=0 until=1h why');
+    if (!began.ok) throw new Error(JSON.stringify(began.failure));
+    const {id} = began.value.campaign;
+    await store.campaigns.keepCard(id, {channel: 'C1', ts: '1.0'});
+    clock.at += 2 * 3_600_000;
+    const telling = {kind: 'told', card: {channel: 'C1', ts: '1.0'}} as const;
+    const owed = async () => {
+      const all = await engine.noticesOwed(clock.at);
+      if (!all.ok) throw new Error(JSON.stringify(all.failure));
+      return all.value.notices;
+    };
+    const end = vi
+      .spyOn(store.campaigns, 'end')
+      .mockRejectedValueOnce(new StoreError({reason: 'store-unwritable', path: 'x', detail: 'full'}));
+    const [first] = await owed();
+    if (first === undefined) throw new Error('nothing is owed');
+    expect((await engine.noticeTold(first, telling)).ok).toBe(false);
+    end.mockRestore();
+    const [again] = await owed();
+    expect(again?.what).toBe('over');
+    if (again !== undefined) await engine.noticeTold(again, telling);
+    expect(await owed()).toEqual([]);
+    expect(await engine.holds()).toMatchObject({value: [{ended: {by: 'itself'}}]});
   });
 });
