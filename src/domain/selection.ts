@@ -51,7 +51,9 @@ export function choose(holder: HolderDiagnosis, input: SelectionInput): Choice {
   if (holder.identity === null) return keep('no-identity', false);
   // Billed, yet no scan saw it hold anything: another process may have got the PID of the one that is billed.
   if (holder.heldBy === 'nothing') return keep('no-holder', false);
-  if (request.pids.includes(pid)) return {ticked: true, belonging: {by: 'pid'}};
+  // A ghost stays one when it is chosen by hand: as such it is shown and approved, and as such it must be found again.
+  if (request.pids.includes(pid))
+    return {ticked: true, belonging: isGhost(holder) ? {by: 'ghost', deadPids: holder.deadCharged} : {by: 'pid'}};
 
   const used = holder.gpus.filter((use) => use.how !== 'opened').map((use) => use.gpuUuid);
   if (request.gpus !== null && !touchedGpus(holder).some((uuid) => input.requested.has(uuid)))

@@ -94,9 +94,14 @@ describe('leaves out, and says', () => {
     expect(result.go && result.targets.map((target) => target.identity.pid)).not.toContain(500);
   });
 
-  it('one that was a ghost and works again', () => {
+  it.each([
+    ['of itself', {}],
+    ['by hand', {pids: [769]}],
+  ])('one that was ticked %s as a ghost and works again', (_, request) => {
     const ghost = aProcess({pid: 769, ppid: 1, session: 768, processGroup: 768});
-    const found = planFor(aSnapshot([holds(ghost, [0])], {used: [4_623], charges: [aDeadCharge(768, 0, 4_614)]}));
+    const look = aSnapshot([holds(ghost, [0])], {used: [4_623], charges: [aDeadCharge(768, 0, 4_614)]});
+    const found = planFor(look, request);
+    expect(found.targets).toMatchObject([{identity: {pid: 769}, selfGo: true}]);
     expect(recheck(found, aDiagnosis(aSnapshot([billed(ghost, {0: 4_614})], {used: [4_623]})))).toMatchObject({
       go: false,
       because: 'no-target-left',
