@@ -63,12 +63,20 @@ export function campaignHostTitle(host: CampaignHost): string {
     ...((host.shared?.length ?? 0) === 0 ? [] : ['shared memory left behind']),
     ...(faults === 0 ? [] : ['faults since the start']),
     ...(host.mps === 'started' || host.mps === 'stopped' ? [`MPS was ${host.mps}`] : []),
-    ...(host.gpus.some(({state}) => state === 'dirty') ? ['unexplained memory'] : []),
+    ...dirtyWords(host),
   ];
   if (parts.length > 0) return `${host.host}: ${parts.join('; ')}`;
   return isAsBefore(host)
     ? `${host.host}: as at the start, nothing differs`
     : `${host.host}: nothing seen that differs, but not everything could be read`;
+}
+
+/** "GPU 0-3 dirty": by a ghost, or by memory that nobody explains. */
+function dirtyWords({gpus}: SeenCampaignHost): readonly string[] {
+  const dirty = gpus.filter(({state}) => state === 'dirty');
+  const known = dirty.flatMap(({index}) => (index === null ? [] : [index]));
+  if (dirty.length === 0) return [];
+  return [known.length === 0 ? `${plural(dirty.length, 'GPU', 'GPUs')} dirty` : `GPU ${ranges(known)} dirty`];
 }
 
 export function campaignHostLines(host: CampaignHost, command: string): readonly string[] {

@@ -76,7 +76,7 @@ export function stopResultLine(event: Extract<RunEvent, {kind: 'stop-result'}>):
 export function stopLines(run: Run): readonly string[] {
   return stopsOf(run).map(({owner, result, detail}) =>
     result === null
-      ? `May have been stopped: ${ownerWord(owner)}; the connection was lost before the answer`
+      ? `May have been stopped: ${ownerWord(owner)}; no answer came back`
       : `Owner: ${ownerWord(owner)} ${STOP_RESULT_WORD[result]}${detail === '' ? '' : ` (${safeLine(detail, 60)})`}`,
   );
 }

@@ -67,7 +67,7 @@ function oneSignal(run: Run, signal: Signal): readonly string[] {
       isOnItsWay(run)
         ? // An intent is written down before it is sent: in a run at work the answer is only not here yet.
           `On its way: ${word} to PID ${ranges(doubtful)}; not answered yet`
-        : `May have been sent: ${word} to PID ${ranges(doubtful)}; the connection was lost before the answer`,
+        : `May have been sent: ${word} to PID ${ranges(doubtful)}; no answer came back`,
     );
   return lines;
 }

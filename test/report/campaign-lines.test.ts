@@ -111,6 +111,13 @@ describe('a post-profiling report in words', () => {
     expect(lines).toContain('Faults since the start: none.');
   });
 
+  it('names the dirty GPUs, and calls a ghost no unexplained memory', () => {
+    const gpus = [{uuid: uuidOf(0), index: 0, state: 'dirty', usedMiB: 900, unexplainedMiB: 0}] as const;
+    expect(campaignHostTitle(compareHost(aCampaign(), someFacts(), someFacts({see: {gpus}})))).toBe(
+      `${HOST}: GPU 0 dirty`,
+    );
+  });
+
   it('does not say "nobody" where not everything was read', () => {
     const blind = compareHost(aCampaign(), someFacts(), someFacts({fullSight: false, settings: null, deep: null}));
     const lines = campaignHostLines(blind, '/gpu').join('\n');

@@ -82,7 +82,7 @@ describe('what became of it', () => {
 
   it('is doubtful without an answer', () => {
     const run = aRun(intended);
-    expect(sentLines(run)).toEqual([`May have been stopped: unit ${UNIT}; the connection was lost before the answer`]);
+    expect(sentLines(run)).toEqual([`May have been stopped: unit ${UNIT}; no answer came back`]);
     expect(workState(run)).toBe('terminating');
   });
 });

@@ -264,6 +264,11 @@ describe('one sentence', () => {
       '<@U0ANNA> is no approver; ask <@U0BOB>, <!subteam^S0ONCALL>.',
     ],
     [
+      'names those first who can be asked here',
+      {reason: 'not-an-approver', person: 'slack:U0ANNA', approvers: ['root', '@U0BOB']} as const,
+      '<@U0ANNA> is no approver; ask <@U0BOB>, root (terminal).',
+    ],
+    [
       'takes no id for the start of another',
       {reason: 'not-an-approver', person: 'slack:U0BO', approvers: ['@U0BOB']} as const,
       '<@U0BO> is no approver; ask <@U0BOB>.',
