@@ -34,14 +34,14 @@ export async function unclaim({db}: Reader, key: string): Promise<void> {
   await db.transaction().execute((trx) => trx.deleteFrom('claims').where('key', '=', key).execute());
 }
 
-/** Nobody waits for it any more; the key stays taken. */
+/** Nobody waits for it any more; the key stays taken, and how they would have been answered is forgotten. */
 export async function settle({db}: Reader, key: string, atMs: number): Promise<void> {
   await db
     .transaction()
     .execute((trx) =>
       trx
         .updateTable('claims')
-        .set({done_at_ms: atMs})
+        .set({done_at_ms: atMs, body: null})
         .where('key', '=', key)
         .where('done_at_ms', 'is', null)
         .execute(),

@@ -5,6 +5,7 @@ import {afterEach, beforeEach, describe, expect, it} from 'vitest';
 import {runId} from '../../src/domain/run.ts';
 import type {RunStore} from '../../src/engine/ports.ts';
 import {openStore} from '../../src/store/open-store.ts';
+import {load} from '../../src/store/sqlite-library.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -39,6 +40,18 @@ describe('what Slack needs remembered', () => {
     await store.claim('old', 0);
     expect(await store.claim('old', DAY_MS)).toBe(false);
     expect(await store.claim('old', DAY_MS + 1)).toBe(true);
+  });
+
+  it('forgets how somebody would have been answered once they were', async () => {
+    const body = {responseUrl: 'https://hooks.example/secret'};
+    await store.claim('command:1', 1_000, body);
+    expect(await store.unsettled(10)).toEqual([{key: 'command:1', atMs: 1_000, body}]);
+    await store.settle('command:1', 2_000);
+    expect([await store.unsettled(10), await store.claim('command:1', 2_500, body)]).toEqual([[], false]);
+    const {DatabaseSync} = await load();
+    const database = new DatabaseSync(join(folder, 'runs.db'));
+    expect(database.prepare('select body from claims').all()).toEqual([{body: null}]);
+    database.close();
   });
 
   it('keeps the first card of a run, and finds nothing by a card it does not know', async () => {
