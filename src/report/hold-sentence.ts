@@ -30,7 +30,7 @@ export function overrideLine({why, holds}: HoldOverride): string {
   return `Overrides a hold: ${holds.map(holdWords).join('; ')}. Why: ${safeLine(why, 200)}`;
 }
 
-/** "GPU 0-3 is held by os:anna (profile c0a1b2 "sweep") until 2026-12-01 18:00:00 UTC" */
+/** "GPU 0-3 are held by os:anna (profile c0a1b2 "sweep") until 2026-12-01 18:00:00 UTC" */
 export function holdWords({id, kind, by, label, gpus, processes = [], untilMs}: HoldInTheWay): string {
   const what = `${kind} ${id}${label === null ? '' : ` "${safeLine(label, 60)}"`}`;
   const until = untilMs === null ? '' : ` until ${dateTime(untilMs)}`;
@@ -38,6 +38,7 @@ export function holdWords({id, kind, by, label, gpus, processes = [], untilMs}: 
     ...(gpus === null ? [] : [`GPU ${ranges(gpus)}`]),
     ...processes.map(({pid, title}) => `PID ${pid} ${safeLine(title, 40)}`.trimEnd()),
   ];
-  const are = held.length === 0 ? 'its GPUs are' : `${held.join(', ')} ${held.length === 1 ? 'is' : 'are'}`;
+  const one = (gpus?.length ?? 0) + processes.length === 1;
+  const are = held.length === 0 ? 'its GPUs are' : `${held.join(', ')} ${one ? 'is' : 'are'}`;
   return `${are} held by ${safeLine(by, 60)} (${what})${until}`;
 }

@@ -17,7 +17,7 @@ describe('a reclaim of held GPUs', () => {
     const refused = refuseHeld(request, [HOLD]);
     expect(refused).toMatchObject({reason: 'gpus-held', holds: [{by: 'os:anna', gpus: [0, 1]}]});
     expect(refused === null ? '' : failureSentence(refused)).toBe(
-      `${HOST}: GPU 0-1 is held by os:anna (profile c0a1b2 "sweep"). Ask them, leave those out, or say override="why", which they and everybody will read.`,
+      `${HOST}: GPU 0-1 are held by os:anna (profile c0a1b2 "sweep"). Ask them, leave those out, or say override="why", which they and everybody will read.`,
     );
     expect(refuseHeld(request, [])).toBeNull();
     expect(refuseHeld({...request, dryRun: true}, [HOLD])).toBeNull();
