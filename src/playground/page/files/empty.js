@@ -9,6 +9,12 @@ export function topicOf({id}) {
     : 'The bot does not work here: see what it says';
 }
 
+/** On a narrow screen the names at the top stand without their roles. */
+function approver() {
+  const one = at.world.users.find(({role}) => role === 'approver');
+  return one === undefined ? 'somebody else' : `${one.name}, the approver,`;
+}
+
 export function nothingYet(channel) {
   if (channel === undefined) return emptyLine(`No messages between you and ${at.world.bot.name} yet.`);
   if (channel.id !== at.world.channels[0].id) return emptyLine('Nothing here yet.');
@@ -24,7 +30,7 @@ export function nothingYet(channel) {
         el('code', {}, '/gpu help'),
         ' says what you may do here.',
       ),
-      el('li', {}, 'Ask for memory back, then become somebody else at the top, and give the go.'),
+      el('li', {}, `Ask for memory back, then become ${approver()} at the top, and give the go.`),
       el('li', {}, 'Make trouble under ', el('em', {}, 'Faults'), ' while it works.'),
     ),
   );
