@@ -96,7 +96,8 @@ function hostFacts(host: HostReport): string {
     case 'gone':
       return 'not in the file';
     case 'failed':
-      return host.failure.reason.replaceAll('-', ' ');
+      // Nothing is wrong with it: nobody looked, so that no look is in the measurement.
+      return host.failure.reason === 'host-measured' ? 'a campaign measures' : host.failure.reason.replaceAll('-', ' ');
     case 'busy':
       return `run ${host.runId.slice(0, 6)}`;
     case 'seen':
