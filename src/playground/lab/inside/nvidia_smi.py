@@ -75,17 +75,32 @@ def locks(gpus, control):
     """
     held = {gpu[0]: [] for gpu in gpus}
     index_of = {key: gpu[0] for gpu in gpus for key in gpu[5].split(",")}
-    with open("/proc/locks") as file:
-        for line in file:
-            words = line.split()
-            if words[1] != "OFDLCK" or (words[5] != control and words[5] not in index_of):
-                continue
-            start, end = int(words[6]), int(words[7])
-            exported = words[5] == control
-            index = str(start >> 44) if exported else index_of[words[5]]
-            if index in held:
-                held[index].append((words[5], start, start >> 20 & 0xFFFFFF, end - start + 1, exported))
+    known = set(index_of) | {control}
+    for _, _, _, _, key, first, last in listed(known):
+        start, end = int(first), int(last)
+        exported = key == control
+        index = str(start >> 44) if exported else index_of[key]
+        if index in held:
+            held[index].append((key, start, start >> 20 & 0xFFFFFF, end - start + 1, exported))
     return held
+
+
+def listed(known):
+    """The locks of these files, in order of their places.
+
+    The kernel lists a page at a time and finds its place again by counting: a lock that comes or goes anywhere on the
+    machine meanwhile shows another twice, or hides it. So it is read until two readings say the same.
+    """
+    now = []
+    for reading in range(8):
+        last = now
+        with open("/proc/locks") as file:
+            rows = [line.split()[1:8] for line in file]
+        now = sorted(row for row in rows if row[0] == "OFDLCK" and row[4] in known)
+        if reading and now == last:
+            return now
+    # Never the same: what was hidden from one of them must not look free.
+    return now + [row for nth, row in enumerate(last) if last[: nth + 1].count(row) > now.count(row)]
 
 
 def gpu_rows(gpus, held, broken, text):
