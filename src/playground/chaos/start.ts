@@ -17,6 +17,8 @@ import {summary} from './summary.ts';
 import {startWorld, type World} from './world.ts';
 
 const ACK_P99_MS = 100;
+/** Of fewer, the 99th percentile is the slowest or next to it: shown, and not judged. */
+const LEAST_ACKS = 200;
 /** With --each a conversation that takes longer says where it stands. */
 const SLOW_MS = 20_000;
 const HOSTS_A_WORLD = 3;
@@ -149,12 +151,13 @@ function tell(result: {
     .flatMap(({envelopes}) => envelopes.flatMap(({ackMs}) => (ackMs === null ? [] : [ackMs])))
     .toSorted((one, other) => one - other);
   const p99 = acks[Math.ceil(acks.length * 0.99) - 1] ?? Number.POSITIVE_INFINITY;
+  const isJudged = acks.length >= LEAST_ACKS;
   const signals = [...all('badSignals'), ...harmed];
   say(
     '',
     `Final reports lost ${all('lostReports').length} · duplicate runs ${all('duplicateRuns').length} · clicks without an answer ${all('unanswered').length} · limit violations ${all('overLimits').length}`,
     `Signals that nobody approved ${signals.length}`,
-    `Ack of ${acks.length} envelopes: p50 ${(acks[Math.ceil(acks.length / 2) - 1] ?? 0).toFixed(1)} ms, p99 ${p99.toFixed(1)} ms (aim: under ${ACK_P99_MS})`,
+    `Ack of ${acks.length} envelopes: p50 ${(acks[Math.ceil(acks.length / 2) - 1] ?? 0).toFixed(1)} ms, p99 ${p99.toFixed(1)} ms (aim: under ${ACK_P99_MS}${isJudged ? '' : `, judged from ${LEAST_ACKS} on`})`,
     ...summary(result.evidence, result.worlds),
     `${Math.round(result.tookMs / 1_000)} s. Again: npm run chaos:slack -- --seed ${result.seed} --conversations ${result.count}`,
   );
@@ -164,7 +167,7 @@ function tell(result: {
     ...all('unanswered'),
     ...all('overLimits'),
     ...signals,
-    ...(p99 < ACK_P99_MS ? [] : [`the ack took ${p99.toFixed(1)} ms at the 99th percentile`]),
+    ...(!isJudged || p99 < ACK_P99_MS ? [] : [`the ack took ${p99.toFixed(1)} ms at the 99th percentile`]),
   ];
   if (broken.length === 0) return 0;
   say('', 'BROKEN:', ...broken.map((line) => `  ${line}`));
