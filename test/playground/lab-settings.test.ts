@@ -130,7 +130,9 @@ describe('settings of a lab host', () => {
     );
     const pid = Number(started.stdout.trim());
     try {
-      const read = await settings();
+      // All of it has two seconds: a machine that was too busy says so, and is asked again.
+      let read = await settings();
+      for (let tries = 5; tries > 0 && !read.sought.some(({whole}) => whole); tries -= 1) read = await settings();
       expect(read.profilers).toMatchObject([{name: 'ncu', folder: '/'}]);
       const paths = read.files.map(({path}) => path);
       expect(paths).toContain(`${named[0]}/r.ncu-rep`);
