@@ -13,7 +13,13 @@ interface Rule {
 }
 
 /** What the engine needs of the world, and the verbs that it gives to the doors. */
-const PORTS = ['engine/ports.ts', 'engine/report-ports.ts', 'engine/campaign-ports.ts', 'engine/offer-ports.ts'];
+const PORTS = [
+  'engine/ports.ts',
+  'engine/remote-ports.ts',
+  'engine/report-ports.ts',
+  'engine/campaign-ports.ts',
+  'engine/offer-ports.ts',
+];
 
 const RULES: Readonly<Record<string, Rule>> = {
   domain: {rooms: [], outside: []},
@@ -22,7 +28,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   report: {rooms: ['domain'], outside: []},
   engine: {rooms: ['domain'], outside: []},
   config: {rooms: ['domain', 'secret.ts'], outside: ['zod', 'yaml', 'node:*']},
-  ssh: {rooms: ['domain', 'engine/ports.ts', 'secret.ts'], outside: ['ssh2', 'node:*']},
+  ssh: {rooms: ['domain', 'engine/ports.ts', 'engine/remote-ports.ts', 'secret.ts'], outside: ['ssh2', 'node:*']},
   store: {rooms: ['domain', ...PORTS], outside: ['kysely', '@photostructure/sqlite', 'zod', 'node:*']},
   schedule: {rooms: ['domain', ...PORTS], outside: ['croner']},
   picture: {rooms: [], outside: ['@resvg/resvg-js', 'node:*']},

@@ -2,7 +2,8 @@
 import type {Host, HostName} from '../domain/host.ts';
 import type {Policy} from '../domain/policy.ts';
 import type {LeaseOwner} from '../domain/run.ts';
-import type {Announcer, Clock, Digest, IsAlive, Log, NewRunId, RemoteHosts, RunStore} from './ports.ts';
+import type {Announcer, Clock, Digest, IsAlive, Log, NewRunId, RunStore} from './ports.ts';
+import type {RemoteHosts} from './remote-ports.ts';
 import type {NextTimes} from './report-ports.ts';
 import type {Turns} from './turns.ts';
 

@@ -1,61 +1,19 @@
 /** What the engine needs of the world, in its own words. Edges implement these; nothing here knows how. */
 
-import type {DeepRequest} from '../domain/deep.ts';
 import type {Diagnosis} from '../domain/diagnosis.ts';
 import type {Result} from '../domain/failure.ts';
 import type {HostName} from '../domain/host.ts';
-import type {SignalBatch, SignalEvent} from '../domain/order.ts';
-import type {OwnerName} from '../domain/owner.ts';
+import type {SignalEvent} from '../domain/order.ts';
 import type {Person} from '../domain/person.ts';
 import type {Plan} from '../domain/plan.ts';
 import type {ProcessIdentity} from '../domain/process.ts';
 import type {ReclaimRequest} from '../domain/request.ts';
 import type {GoChoice, LeaseOwner, Run, RunEvent, RunId, RunPhase} from '../domain/run.ts';
 import type {Snapshot} from '../domain/snapshot.ts';
-import type {StoppableOwner} from '../domain/stop-owner.ts';
 import type {Transcript} from '../domain/transcript.ts';
 import type {CampaignStore, CampaignVerbs} from './campaign-ports.ts';
 import type {KeptOffer, OfferStore} from './offer-ports.ts';
 import type {ReportVerbs, ScheduleStore} from './report-ports.ts';
-
-/** What a probe should look for beyond the device holders. */
-export interface ProbeRequest {
-  /** Literals to find in command lines and comms: the policy's workloads and the request's match. */
-  readonly literals: readonly string[];
-  /** PIDs whose facts are wanted even if they hold nothing (earlier targets, typed pids). */
-  readonly pids: readonly number[];
-}
-
-export interface RemoteHost {
-  /** One read-only exec with the look credential. */
-  probe(request: ProbeRequest): Promise<Result<Transcript>>;
-  /** One read-only exec with the look credential that reads far more: for what `probe` left unexplained. */
-  deep(request: DeepRequest): Promise<Result<Transcript>>;
-  /** One read-only exec with the look credential: what these processes, and those below them, have open for writing. */
-  writes(pids: readonly number[]): Promise<Result<Transcript>>;
-  /** One read-only exec with the look credential: what the tools of these owners know, each within a second. */
-  owners(names: readonly OwnerName[]): Promise<Result<Transcript>>;
-  /** One read-only exec with the look credential: which processes would end with these owners, and what their tools say. */
-  owned(owners: readonly StoppableOwner[]): Promise<Result<Transcript>>;
-  /**
-   * One read-only exec with the look credential: clocks, power limits and modes that somebody may have set on the GPUs;
-   * profilers, and their reports in these folders (absolute paths of one line) and where they work.
-   */
-  settings(folders: readonly string[]): Promise<Result<Transcript>>;
-  /** One read-only exec with the look credential, as light as can be: memory and load of each GPU, and who is billed. */
-  sample(): Promise<Result<Transcript>>;
-  /**
-   * One signalling exec with the act credential. `onEvent` hears each event as its line arrives. An `ok` answer carries
-   * the whole transcript; a failure says in `mayHaveActed` whether a signal may have been sent.
-   */
-  signal(batch: SignalBatch, onEvent: (event: SignalEvent) => void): Promise<Result<Transcript>>;
-}
-
-export interface RemoteHosts {
-  host(name: HostName): RemoteHost;
-  /** Ends every open connection. */
-  close(): Promise<void>;
-}
 
 /** A message owed to people, written in the transaction that makes it true and posted afterwards. */
 export interface OutboxRow {

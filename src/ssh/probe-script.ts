@@ -1,7 +1,7 @@
 /** The text that one probe sends: constant script files, then one line with the data. */
 import {readFileSync} from 'node:fs';
 import {toPattern} from '../domain/parse/matches.ts';
-import type {ProbeRequest} from '../engine/ports.ts';
+import type {ProbeRequest} from '../engine/remote-ports.ts';
 import {quote} from './quote.ts';
 
 const texts = new Map<string, string>();

@@ -1,7 +1,7 @@
 /** A host that can be looked at and nothing else: whatever more is asked of it fails the test by name. */
 import {fail} from '../../src/domain/failure.ts';
 import type {HostName} from '../../src/domain/host.ts';
-import type {RemoteHost} from '../../src/engine/ports.ts';
+import type {RemoteHost} from '../../src/engine/remote-ports.ts';
 
 export function unreachable(host: HostName) {
   return fail({reason: 'host-unreachable', host, address: '192.0.2.7:22', detail: 'no route'});

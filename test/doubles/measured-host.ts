@@ -1,7 +1,7 @@
 /** A host that tells a look and what is set on its GPUs, as texts; nothing can be signalled there. */
 import {ok} from '../../src/domain/failure.ts';
 import type {HostName} from '../../src/domain/host.ts';
-import type {RemoteHost, RemoteHosts} from '../../src/engine/ports.ts';
+import type {RemoteHost, RemoteHosts} from '../../src/engine/remote-ports.ts';
 import {unreachable} from './look-only.ts';
 
 const NONCE = '0123456789abcdef0123456789abcdef';

@@ -8,7 +8,7 @@ import type {Snapshot} from '../../src/domain/snapshot.ts';
 import type {EngineDeps} from '../../src/engine/deps.ts';
 import {makeEngine} from '../../src/engine/engine.ts';
 import {offerFrom} from '../../src/engine/offer.ts';
-import type {RemoteHost} from '../../src/engine/ports.ts';
+import type {RemoteHost} from '../../src/engine/remote-ports.ts';
 import {makeTurns} from '../../src/engine/turns.ts';
 import {
   ANNA,

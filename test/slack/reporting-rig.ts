@@ -1,7 +1,7 @@
 /** A rig whose hosts answer looks with a saved transcript, for what looks at the fleet. */
 import {readFileSync} from 'node:fs';
 import {ok} from '../../src/domain/failure.ts';
-import type {RemoteHosts} from '../../src/engine/ports.ts';
+import type {RemoteHosts} from '../../src/engine/remote-ports.ts';
 import {lookOnly, unreachable} from '../doubles/look-only.ts';
 import {type Rig, type RigOptions, startRig} from './rig.ts';
 

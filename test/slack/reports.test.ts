@@ -2,7 +2,7 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
 import {ok} from '../../src/domain/failure.ts';
-import type {RemoteHosts} from '../../src/engine/ports.ts';
+import type {RemoteHosts} from '../../src/engine/remote-ports.ts';
 import type {SlackMessage} from '../../src/playground/slack/news.ts';
 import {ACTION} from '../../src/slack/ids.ts';
 import {lookOnly, unreachable} from '../doubles/look-only.ts';

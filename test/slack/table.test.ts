@@ -1,6 +1,6 @@
 /** Tables: Slack's own where it takes one, monospace lines where not, and nothing lost on the way from one to the other. */
 import {describe, expect, it} from 'vitest';
-import type {RemoteHosts} from '../../src/engine/ports.ts';
+import type {RemoteHosts} from '../../src/engine/remote-ports.ts';
 import {type Table, tableLines} from '../../src/report/table.ts';
 import {messageOf, section} from '../../src/slack/blocks/message.ts';
 import {tableBlocks, tableOfMost, withoutTable} from '../../src/slack/blocks/table.ts';

@@ -3,7 +3,7 @@ import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {type AddressInfo, createServer, type Server, type Socket} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import type {RemoteHost} from '../../src/engine/ports.ts';
+import type {RemoteHost} from '../../src/engine/remote-ports.ts';
 import type {HostAccess, KeySource} from '../../src/ssh/access.ts';
 import {fingerprint} from '../../src/ssh/host-keys.ts';
 import {parsePublicKey} from '../../src/ssh/known-hosts.ts';

@@ -3,7 +3,7 @@ import {existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, it} from 'vitest';
 import type {SignalEvent} from '../../src/domain/order.ts';
-import type {RemoteHosts} from '../../src/engine/ports.ts';
+import type {RemoteHosts} from '../../src/engine/remote-ports.ts';
 import {accessTo, BATCH, GPU_07, hostRunning, textOf, untilOk, valueFrom} from './hosts.ts';
 import {HAS_SSHD, KILL_OWN_SSHD, type Sshd, startSshd} from './sshd.ts';
 
